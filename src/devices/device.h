@@ -1,0 +1,103 @@
+// The one interface between normtune and a device. A Device lives in a worker process and is used by one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "problem/configuration.h"
+#include "problem/device_info.h"
+#include "problem/problem.h"
+
+namespace normtune {
+
+/// Why a device could not do what was asked; the worker turns each into its outcome, never by reading the text.
+enum class DeviceFault { unsupported, compile_failed, launch_failed, out_of_memory };
+
+class DeviceError : public std::runtime_error {
+public:
+    DeviceError(DeviceFault fault, const std::string& message) : std::runtime_error(message), fault_(fault) {}
+    DeviceFault fault() const { return fault_; }
+
+private:
+    DeviceFault fault_;
+};
+
+/// What the compiler says of a kernel; a value that a backend does not have stays empty.
+struct CompileInfo {
+    double compile_ms = 0;   // 0: compiled ahead of time
+    bool from_cache = false;
+    std::string code_hash;   // of the machine code, or of the selected functions on a CPU: equal hash, equal code
+    std::optional<int> registers;
+    std::optional<int> spill_bytes;
+    std::optional<int> shared_bytes;
+    std::optional<double> occupancy;  // resident threads over the most possible, 0…1
+    std::int64_t workspace_bytes = 0; // beside the op's tensors: dgamma partials, scratch
+    std::int64_t programs = 0;        // grid of the main kernel
+};
+
+/// A configuration made ready for one problem; it runs on buffers of that problem only.
+class Kernel {
+public:
+    virtual ~Kernel() = default;
+    virtual const CompileInfo& info() const = 0;
+};
+
+/// Buffer sets of one problem on the device. Sets are numbered from 0; each has all of the problem's tensors, apart
+/// from those marked shared: gamma is one tensor for all sets (weights stay in cache in use, too).
+class Buffers {
+public:
+    virtual ~Buffers() = default;
+    virtual int sets() const = 0;
+    virtual std::int64_t rotation_bytes() const = 0;  // all sets together
+    /// `bytes` is exactly Tensor::span_bytes() of that tensor (rows at row_stride, gaps included).
+    virtual void upload(TensorRole role, int set, std::span<const std::byte> bytes) = 0;
+    virtual void download(TensorRole role, int set, std::span<std::byte> bytes) const = 0;
+};
+
+struct BufferRequest {
+    std::int64_t rotation_bytes = 0;  // sets are added until inputs and outputs together take this much; 0: one set
+    std::uint64_t seed = 0;           // inputs are drawn from it: N(0,1), gamma 1 + 0.1·N(0,1) (less the offset)
+};
+
+enum class SampleKind { kernel, copy, empty };
+
+/// How the device is to take samples. One sample is the device time of one launch (or the mean over a batch of
+/// launches that rotate over the sets where one is too short for the timer).
+struct SampleRequest {
+    SampleKind kind = SampleKind::kernel;
+    bool cold = true;         // rotate over all sets; false (hot): set 0 only
+    int samples = 10;
+    double time_cap_us = 0;   // stop early once this much device time is spent, after at least one sample; 0: no cap
+    std::uint64_t seed = 0;   // start of the rotation
+};
+
+struct SampleBatch {
+    std::vector<double> us;        // one value a sample, microseconds a launch
+    int launches_per_sample = 1;
+    std::string timer;             // "steady_clock", "events", "graph": how the device was timed
+    std::optional<double> clock_mhz;
+    std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual const DeviceInfo& info() const = 0;
+    /// Throws DeviceError: unsupported, compile_failed.
+    virtual std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) = 0;
+    /// Throws DeviceError: out_of_memory (nothing is left allocated).
+    virtual std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) = 0;
+    /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
+    virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
+    /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
+    /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
+    virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;
+};
+
+}  // namespace normtune

@@ -1,0 +1,33 @@
+// Which backends this executable has, which devices are here, and why something is not.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device.h"
+#include "problem/backend_traits.h"
+
+namespace normtune {
+
+struct DeviceReport {
+    Backend backend;
+    std::optional<DeviceInfo> info;  // empty: not usable
+    std::string why_not;             // one line: what is missing and what would mend it
+};
+
+/// Every backend's devices, the best first (GPUs before the CPU). The CPU is always there. Replay is never listed.
+std::vector<DeviceReport> find_devices();
+
+/// The planning side of a backend; needs no device.
+BackendTraits backend_traits(Backend backend);
+
+/// Opens a device in this process. `script` is the replay device's file, empty for the others.
+/// Throws InputError: no such device, with the reason from its report.
+std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::string& script);
+
+/// What `open_device` would find, without opening it: for planning in the parent process.
+DeviceInfo describe_device(Backend backend, int ordinal, const std::string& script);
+
+}  // namespace normtune

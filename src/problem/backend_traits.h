@@ -1,0 +1,34 @@
+// What a backend can express: data and pure functions, so that planning needs no device.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "problem/configuration.h"
+#include "problem/device_info.h"
+#include "problem/problem.h"
+
+namespace normtune {
+
+/// An axis that means nothing on the backend: of its values the first that the space lists is kept, the others are pruned.
+struct InertAxis {
+    Axis axis;
+    std::string reason;  // "rows are bound at run time: CPU kernels are compiled ahead of time"
+};
+
+/// A combination that the backend cannot express.
+struct BackendLimit {
+    std::string name;        // rule name: "cpu.threads_per_row"
+    std::string reason;      // one line, ends up in records and in `plan`
+    std::vector<Axis> axes;  // the axes that `admits` reads (shape, operation and device it may always read)
+    std::function<bool(const Configuration&, const Problem&, const DeviceInfo&)> admits;
+};
+
+struct BackendTraits {
+    Backend backend;
+    std::vector<InertAxis> inert;
+    std::vector<BackendLimit> limits;
+};
+
+}  // namespace normtune

@@ -1,0 +1,94 @@
+// One point of the search space: a value for every axis, and its text key.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "support/names.h"
+
+namespace normtune {
+
+enum class RowsBinding { constexpr_, runtime };
+enum class Residency { registers, shared, reload };
+enum class Reduction { where, masked, guard, even };
+enum class Grid { per_row, packed, persistent_strided, persistent_contiguous };
+enum class GammaPlacement { hoisted, before, after };
+enum class CacheHint { default_, streaming, cache_global };
+enum class OffsetBits { auto_, bits32, bits64 };
+enum class DgammaMethod { partials, atomic, split };
+
+inline constexpr NameTable<RowsBinding, 2> rows_binding_names{{"constexpr", "runtime"}};
+inline constexpr NameTable<Residency, 3> residency_names{{"registers", "shared", "reload"}};
+inline constexpr NameTable<Reduction, 4> reduction_names{{"where", "masked", "guard", "even"}};
+inline constexpr NameTable<Grid, 4> grid_names{{"per_row", "packed", "persistent_strided", "persistent_contiguous"}};
+inline constexpr NameTable<GammaPlacement, 3> gamma_names{{"hoisted", "before", "after"}};
+inline constexpr NameTable<CacheHint, 3> cache_hint_names{{"default", "streaming", "cache_global"}};
+inline constexpr NameTable<OffsetBits, 3> offset_bits_names{{"auto", "32", "64"}};
+inline constexpr NameTable<DgammaMethod, 3> dgamma_names{{"partials", "atomic", "split"}};
+
+/// block_size of a configuration whose one pass covers the whole row.
+inline constexpr int whole_row = 0;
+
+struct Configuration {
+    int num_warps = 4;         // program threads = num_warps · warp_size
+    int threads_per_row = 128; // threads that share a row; the program holds threads / threads_per_row rows side by side
+    int rows_per_program = 1;  // rows one program handles; those beyond the side-by-side ones come one after another
+    int block_size = whole_row;  // columns that one pass of a row's threads covers; whole_row: block_size ≥ cols
+    Residency residency = Residency::registers;
+    Reduction reduction = Reduction::masked;
+    Grid grid = Grid::per_row;
+    RowsBinding rows_binding = RowsBinding::constexpr_;
+    int programs_per_sm = 1;   // persistent grids only: programs a compute unit
+    GammaPlacement gamma = GammaPlacement::after;
+    int vector_bytes = 16;     // bytes of one thread's memory access
+    CacheHint load_hint = CacheHint::default_;
+    CacheHint store_hint = CacheHint::default_;
+    int stages = 1;            // 1: none; 2, 3: rows prefetched ahead
+    OffsetBits offset_bits = OffsetBits::auto_;
+    DgammaMethod dgamma = DgammaMethod::partials;  // backward and full only
+    int reduce_rows = 64;      // tile of the dgamma reduce kernel: rows, columns, warps
+    int reduce_cols = 64;
+    int reduce_warps = 4;
+    int waves_per_eu = 0;      // AMD's occupancy hint; 0: the compiler's choice
+
+    friend bool operator==(const Configuration&, const Configuration&) = default;
+
+    /// Stable, readable, parses back: "w4.t128.r1.row.registers.masked.per_row", then each further axis that differs
+    /// from its default, in the order of Axis: ".runtime", ".p2", ".gamma_hoisted", ".v8", ".ld_streaming",
+    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2". New axes come with a default, so old keys stay valid.
+    std::string key() const;
+    /// Throws InputError: which part of the key is wrong and what would be right.
+    static Configuration parse(std::string_view key);
+};
+
+enum class Axis {
+    num_warps, threads_per_row, rows_per_program, block_size, residency, reduction, grid, rows_binding, programs_per_sm,
+    gamma, vector_bytes, load_hint, store_hint, stages, offset_bits, dgamma, reduce_rows, reduce_cols, reduce_warps, waves_per_eu
+};
+inline constexpr int axis_count = 20;
+inline constexpr NameTable<Axis, axis_count> axis_names{
+    {"num_warps", "threads_per_row", "rows_per_program", "block_size", "residency", "reduction", "grid", "rows_binding",
+     "programs_per_sm", "gamma", "vector_bytes", "load_hint", "store_hint", "stages", "offset_bits", "dgamma",
+     "reduce_rows", "reduce_cols", "reduce_warps", "waves_per_eu"}};
+
+/// What an axis may hold: named values, or whole numbers from `least` to `most`.
+struct AxisDomain {
+    std::span<const std::string_view> names;  // empty: a number
+    int least = 0;
+    int most = 0;
+    bool power_of_two = false;  // block_size besides whole_row, vector_bytes
+};
+const AxisDomain& domain(Axis axis);
+
+/// An axis's value as a number (enumerators by their index) and back; the only generic access to a Configuration.
+int axis_value(const Configuration& configuration, Axis axis);
+void set_axis(Configuration& configuration, Axis axis, int value);
+/// "128", "row", "masked", …; and back (nullopt: not in the axis's domain).
+std::string axis_text(Axis axis, int value);
+std::optional<int> axis_parse(Axis axis, std::string_view text);
+
+}  // namespace normtune

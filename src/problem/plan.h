@@ -1,0 +1,39 @@
+// Planning: which configurations of a space run on a problem, and which rule took each of the others. No device is needed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "problem/backend_traits.h"
+#include "problem/device_info.h"
+#include "problem/problem.h"
+#include "problem/space.h"
+
+namespace normtune {
+
+struct RuleTally {
+    std::string rule;    // "cpu.vector_bytes", "threads_per_row", a user's own
+    std::string reason;  // the backend's reason, or the rule's expression
+    std::uint64_t pruned = 0;
+    bool lifted = false; // keep_all_if_none took effect
+};
+
+struct ProblemPlan {
+    Problem problem;
+    std::uint64_t points = 0;
+    std::uint64_t kept = 0;
+    std::vector<RuleTally> tallies;  // backend limits first, then rules in the space's order; zero counts included
+};
+
+/// Sees each point of the space once, in a fixed order. `pruned_by` is null for a kept configuration, else the tally
+/// of the first rule (in tally order) that took it.
+using PlanVisitor = std::function<void(const Configuration&, const RuleTally* pruned_by)>;
+
+/// Memory does not grow with the space. Throws InputError where a rule's expression fails on this problem.
+/// `visitor` may be empty (counts only). `visit_pruned` false: kept configurations only (much faster on large spaces).
+ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits,
+                         const DeviceInfo& device, bool visit_pruned, const PlanVisitor& visitor);
+
+}  // namespace normtune

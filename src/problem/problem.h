@@ -1,0 +1,81 @@
+// A shape and an operation on it: what one set of trials is about, and the tensors that it has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/operation.h"
+
+namespace normtune {
+
+/// Where a shape comes from: a model's site at a number of tokens. One shape may have many.
+struct Use {
+    std::string model;          // "Qwen3-8B"
+    std::string site;           // "hidden", "q_norm", "k_norm", "q_a", "kv_a", or a benchmark's own word
+    std::int64_t tokens = 0;
+    friend bool operator==(const Use&, const Use&) = default;
+};
+
+struct Shape {
+    std::int64_t rows = 0;        // M ≥ 1
+    std::int64_t cols = 0;        // N ≥ 1
+    std::int64_t row_stride = 0;  // of x (and s in backward), in elements, ≥ cols; every other tensor is contiguous
+    friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+struct Problem {
+    Shape shape;
+    Operation operation;
+    std::vector<Use> uses;  // not part of the identity
+
+    /// Same numbers to compute: shape and operation without eps (a run-time argument that costs nothing).
+    bool same_work(const Problem& other) const;
+    /// Stable, readable, unique up to same_work: "rms_norm/forward/bf16/llama/8192x4096", then what differs from the
+    /// default: "/stride576", "/w_fp32", "/weightless", "/offset1", "/in_place", "/residual_fp32".
+    std::string key() const;
+};
+
+/// Uses joined for a CSV cell with ';', each name once, in order of first appearance.
+std::string joined_models(const std::vector<Use>& uses);
+std::string joined_sites(const std::vector<Use>& uses);
+
+enum class TensorRole { x, residual, gamma, dy, ds, y, s, rstd, dx, dgamma };
+inline constexpr NameTable<TensorRole, 10> tensor_names{
+    {"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}};
+
+enum class Access { in, out, in_out };
+
+/// One tensor of a problem: rows × cols elements of `dtype`, rows `row_stride` elements apart.
+struct Tensor {
+    TensorRole role;
+    Dtype dtype;
+    std::int64_t rows;
+    std::int64_t cols;
+    std::int64_t row_stride;
+    Access access;
+
+    /// Elements from the first to one past the last, gaps of a stride included, but none after the last row.
+    std::int64_t span() const { return (rows - 1) * row_stride + cols; }
+    std::int64_t span_bytes() const { return span() * bytes_of(dtype); }
+    /// Bytes that the op must touch: rows · cols elements.
+    std::int64_t payload_bytes() const { return rows * cols * bytes_of(dtype); }
+};
+
+/// The tensors of a problem, in the order of TensorRole:
+///   forward             in x, [residual], gamma?             out y, [s], rstd (fp32, rows×1)
+///   backward            in x, gamma?, dy, [ds], rstd         out dx, dgamma?; for the fused op x is the saved sum s
+///   full                in x, [residual], gamma?, dy, [ds]   out y, [s], rstd, dx, dgamma?
+/// ([..] fused_add_rms_norm only; ? absent when weightless.) In place: dx is absent and dy is in_out.
+/// gamma and dgamma are 1×cols of weight_dtype; dx is also the gradient of the residual.
+std::vector<Tensor> tensors(const Problem& problem);
+
+/// Least bytes that any kernel must move: each input read once, each output written once; `full` counts its forward
+/// and its backward each by itself (y, s and rstd written, then x or s and rstd read again).
+std::int64_t least_bytes(const Problem& problem);
+
+/// Bytes that the op's tensors take (an in-place dx counts nothing); the workspace of a configuration comes on top.
+std::int64_t tensor_bytes(const Problem& problem);
+
+}  // namespace normtune

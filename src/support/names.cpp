@@ -1,0 +1,59 @@
+#include "support/names.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t up = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            diagonal = up;
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::string_view* first, const std::string_view* last) {
+    constexpr std::size_t longest_word = 64;  // a longer one is no slip of a known name
+    if (word.empty() || word.size() > longest_word) {
+        return {};
+    }
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const std::string_view* it = first; it != last; ++it) {
+        const std::size_t distance = edit_distance(word, *it);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = *it;
+        }
+    }
+    return std::string(best);
+}
+
+std::string suggestion(std::string_view word, const std::string_view* first, const std::string_view* last) {
+    const std::string near = nearest(word, first, last);
+    if (!near.empty()) {
+        return fmt::format("; did you mean '{}'?", near);
+    }
+    std::string known;
+    for (const std::string_view* it = first; it != last; ++it) {
+        known += known.empty() ? "" : ", ";
+        known += *it;
+    }
+    return fmt::format("; known: {}", known);
+}
+
+}  // namespace normtune

@@ -1,0 +1,44 @@
+// Text names of enumerations: one table an enumeration, used by files, the command line, keys and records alike.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace normtune {
+
+template <typename E, std::size_t N>
+struct NameTable {
+    std::array<std::string_view, N> names;  // indexed by the enumerator's value, which starts at 0 and has no gaps
+
+    constexpr std::string_view name(E value) const { return names.at(static_cast<std::size_t>(value)); }
+
+    constexpr std::optional<E> find(std::string_view text) const {
+        for (std::size_t i = 0; i < N; ++i) {
+            if (names[i] == text) {
+                return static_cast<E>(i);
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// "a, b, c": for messages that say what would be right.
+    std::string list() const {
+        std::string out;
+        for (std::string_view n : names) {
+            out += out.empty() ? "" : ", ";
+            out += n;
+        }
+        return out;
+    }
+};
+
+/// The candidate nearest to `word` by edit distance, or empty if none is near enough to be meant.
+std::string nearest(std::string_view word, const std::string_view* first, const std::string_view* last);
+
+/// "; did you mean 'x'?" where a candidate is near, else "; known: a, b, c". For the end of an error message.
+std::string suggestion(std::string_view word, const std::string_view* first, const std::string_view* last);
+
+}  // namespace normtune
