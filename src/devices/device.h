@@ -30,15 +30,15 @@ private:
 
 /// What the compiler says of a kernel; a value that a backend does not have stays empty.
 struct CompileInfo {
-    double compile_ms = 0;   // 0: compiled ahead of time
+    double compile_ms = 0;  // 0: compiled ahead of time
     bool from_cache = false;
-    std::string code_hash;   // of the machine code, or of the selected functions on a CPU: equal hash, equal code
+    std::string code_hash;  // of the machine code, or of the selected functions on a CPU: equal hash, equal code
     std::optional<int> registers;
     std::optional<int> spill_bytes;
     std::optional<int> shared_bytes;
-    std::optional<double> occupancy;  // resident threads over the most possible, 0…1
-    std::int64_t workspace_bytes = 0; // beside the op's tensors: dgamma partials, scratch
-    std::int64_t programs = 0;        // grid of the main kernel
+    std::optional<double> occupancy;   // resident threads over the most possible, 0…1
+    std::int64_t workspace_bytes = 0;  // beside the op's tensors: dgamma partials, scratch
+    std::int64_t programs = 0;         // grid of the main kernel
 };
 
 /// A configuration made ready for one problem; it runs on buffers of that problem only.
@@ -71,16 +71,16 @@ enum class SampleKind { kernel, copy, empty };
 /// launches that rotate over the sets where one is too short for the timer).
 struct SampleRequest {
     SampleKind kind = SampleKind::kernel;
-    bool cold = true;         // rotate over all sets; false (hot): set 0 only
+    bool cold = true;  // rotate over all sets; false (hot): set 0 only
     int samples = 10;
-    double time_cap_us = 0;   // stop early once this much device time is spent, after at least one sample; 0: no cap
-    std::uint64_t seed = 0;   // start of the rotation
+    double time_cap_us = 0;  // stop early once this much device time is spent, after at least one sample; 0: no cap
+    std::uint64_t seed = 0;  // start of the rotation
 };
 
 struct SampleBatch {
-    std::vector<double> us;        // one value a sample, microseconds a launch
+    std::vector<double> us;  // one value a sample, microseconds a launch
     int launches_per_sample = 1;
-    std::string timer;             // "steady_clock", "events", "graph": how the device was timed
+    std::string timer;  // "steady_clock", "events", "graph": how the device was timed
     std::optional<double> clock_mhz;
     std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };

@@ -25,10 +25,10 @@ struct Measurement {
     double p20_us = 0;
     double p50_us = 0;
     double p80_us = 0;
-    double gbps = 0;         // least bytes / p50, 10⁹ bytes a second
-    double limit_us = 0;     // p50 of the copy of the same least bytes, in the same rounds
-    double limit_ratio = 0;  // p50 / limit
-    double floor_us = 0;     // p50 of an empty launch
+    double gbps = 0;                // least bytes / p50, 10⁹ bytes a second
+    double limit_us = 0;            // p50 of the copy of the same least bytes, in the same rounds
+    double limit_ratio = 0;         // p50 / limit
+    double floor_us = 0;            // p50 of an empty launch
     std::int64_t memory_bytes = 0;  // tensors and workspace; rotation not counted
     std::int64_t rotation_bytes = 0;
     bool cold = true;
@@ -37,8 +37,8 @@ struct Measurement {
     int throttled_repeats = 0;
     std::optional<double> clock_mhz;
     std::vector<std::string> throttle_reasons;
-    int rank = 0;            // 1 the winner of its problem; 0 not ranked
-    bool tied = false;       // cannot be told apart from the winner
+    int rank = 0;                         // 1 the winner of its problem; 0 not ranked
+    bool tied = false;                    // cannot be told apart from the winner
     std::vector<double> final_rounds_us;  // medians of the fresh rounds among the finalists; empty: not a finalist
     friend bool operator==(const Measurement&, const Measurement&) = default;
 };

@@ -8,14 +8,14 @@
 namespace normtune {
 
 struct Candidate {
-    std::string key;                   // configuration key: the tie-break, so that equal data give equal answers
+    std::string key;  // configuration key: the tie-break, so that equal data give equal answers
     double p50_us = 0;
-    std::vector<double> rounds_us;     // medians of interleaved rounds: round i of every candidate was taken together
+    std::vector<double> rounds_us;  // medians of interleaved rounds: round i of every candidate was taken together
 };
 
 struct Ranking {
-    std::vector<std::size_t> order;    // candidates by p50, ties in p50 by key
-    std::vector<std::size_t> tied;     // those that cannot be told apart from order[0], order[0] included
+    std::vector<std::size_t> order;  // candidates by p50, ties in p50 by key
+    std::vector<std::size_t> tied;   // those that cannot be told apart from order[0], order[0] included
 };
 
 /// Candidate i is told apart from the best where its rounds, paired with the best's, are slower with confidence:

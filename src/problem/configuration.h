@@ -34,46 +34,67 @@ inline constexpr NameTable<DgammaMethod, 3> dgamma_names{{"partials", "atomic", 
 inline constexpr int whole_row = 0;
 
 struct Configuration {
-    int num_warps = 4;         // program threads = num_warps · warp_size
-    int threads_per_row = 128; // threads that share a row; the program holds threads / threads_per_row rows side by side
-    int rows_per_program = 1;  // rows one program handles; those beyond the side-by-side ones come one after another
+    int num_warps = 4;  // program threads = num_warps · warp_size
+    int threads_per_row =
+        128;  // threads that share a row; the program holds threads / threads_per_row rows side by side
+    int rows_per_program = 1;    // rows one program handles; those beyond the side-by-side ones come one after another
     int block_size = whole_row;  // columns that one pass of a row's threads covers; whole_row: block_size ≥ cols
     Residency residency = Residency::registers;
     Reduction reduction = Reduction::masked;
     Grid grid = Grid::per_row;
     RowsBinding rows_binding = RowsBinding::constexpr_;
-    int programs_per_sm = 1;   // persistent grids only: programs a compute unit
+    int programs_per_sm = 1;  // persistent grids only: programs a compute unit
     GammaPlacement gamma = GammaPlacement::after;
-    int vector_bytes = 16;     // bytes of one thread's memory access
+    int vector_bytes = 16;  // bytes of one thread's memory access
     CacheHint load_hint = CacheHint::default_;
     CacheHint store_hint = CacheHint::default_;
-    int stages = 1;            // 1: none; 2, 3: rows prefetched ahead
+    int stages = 1;  // 1: none; 2, 3: rows prefetched ahead
     OffsetBits offset_bits = OffsetBits::auto_;
     DgammaMethod dgamma = DgammaMethod::partials;  // backward and full only
-    int reduce_rows = 64;      // tile of the dgamma reduce kernel: rows, columns, warps
+    int reduce_rows = 64;                          // tile of the dgamma reduce kernel: rows, columns, warps
     int reduce_cols = 64;
     int reduce_warps = 4;
-    int waves_per_eu = 0;      // AMD's occupancy hint; 0: the compiler's choice
+    int waves_per_eu = 0;  // AMD's occupancy hint; 0: the compiler's choice
 
     friend bool operator==(const Configuration&, const Configuration&) = default;
 
     /// Stable, readable, parses back: "w4.t128.r1.row.registers.masked.per_row", then each further axis that differs
     /// from its default, in the order of Axis: ".runtime", ".p2", ".gamma_hoisted", ".v8", ".ld_streaming",
-    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2". New axes come with a default, so old keys stay valid.
+    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2". New axes come with a default, so old keys
+    /// stay valid.
     std::string key() const;
     /// Throws InputError: which part of the key is wrong and what would be right.
     static Configuration parse(std::string_view key);
 };
 
 enum class Axis {
-    num_warps, threads_per_row, rows_per_program, block_size, residency, reduction, grid, rows_binding, programs_per_sm,
-    gamma, vector_bytes, load_hint, store_hint, stages, offset_bits, dgamma, reduce_rows, reduce_cols, reduce_warps, waves_per_eu
+    num_warps,
+    threads_per_row,
+    rows_per_program,
+    block_size,
+    residency,
+    reduction,
+    grid,
+    rows_binding,
+    programs_per_sm,
+    gamma,
+    vector_bytes,
+    load_hint,
+    store_hint,
+    stages,
+    offset_bits,
+    dgamma,
+    reduce_rows,
+    reduce_cols,
+    reduce_warps,
+    waves_per_eu
 };
 inline constexpr int axis_count = 20;
 inline constexpr NameTable<Axis, axis_count> axis_names{
-    {"num_warps", "threads_per_row", "rows_per_program", "block_size", "residency", "reduction", "grid", "rows_binding",
-     "programs_per_sm", "gamma", "vector_bytes", "load_hint", "store_hint", "stages", "offset_bits", "dgamma",
-     "reduce_rows", "reduce_cols", "reduce_warps", "waves_per_eu"}};
+    {"num_warps",    "threads_per_row", "rows_per_program", "block_size", "residency",    "reduction",
+     "grid",         "rows_binding",    "programs_per_sm",  "gamma",      "vector_bytes", "load_hint",
+     "store_hint",   "stages",          "offset_bits",      "dgamma",     "reduce_rows",  "reduce_cols",
+     "reduce_warps", "waves_per_eu"}};
 
 /// What an axis may hold: named values, or whole numbers from `least` to `most`.
 struct AxisDomain {

@@ -13,12 +13,12 @@ inline constexpr NameTable<Backend, 4> backend_names{{"cuda", "hip", "cpu", "rep
 
 struct DeviceInfo {
     Backend backend = Backend::cpu;
-    std::string name;              // "NVIDIA H100 80GB HBM3", or the processor's model name
-    std::string arch;              // "sm_90", "gfx942", "x86-64-avx512", …
-    std::string driver;            // driver version; the kernel release on a CPU
+    std::string name;    // "NVIDIA H100 80GB HBM3", or the processor's model name
+    std::string arch;    // "sm_90", "gfx942", "x86-64-avx512", …
+    std::string driver;  // driver version; the kernel release on a CPU
     int ordinal = 0;
-    int warp_size = 32;            // a CPU's is the fp32 lanes of its widest vector in use
-    int compute_units = 1;         // SMs, CUs, cores
+    int warp_size = 32;     // a CPU's is the fp32 lanes of its widest vector in use
+    int compute_units = 1;  // SMs, CUs, cores
     int max_threads_per_program = 1024;
     std::int64_t shared_bytes_per_program = 0;  // a CPU's is its L1 data cache
     std::int64_t cache_bytes = 0;               // last-level cache

@@ -32,7 +32,8 @@ int quack_threads_per_row(std::int64_t cols, bool backward);
 
 /// A heuristic as a predicate on configurations: what it fixes, and which configurations obey it.
 struct Heuristic {
-    std::string_view name;  // "te_rows_per_program", "liger_calculate_settings", "liger_ascend", "quack_threads_per_row"
+    std::string_view
+        name;  // "te_rows_per_program", "liger_calculate_settings", "liger_ascend", "quack_threads_per_row"
     bool (*chooses)(const Configuration&, const Problem&, const DeviceInfo&);
 };
 std::span<const Heuristic> heuristics();

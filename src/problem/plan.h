@@ -1,4 +1,5 @@
-// Planning: which configurations of a space run on a problem, and which rule took each of the others. No device is needed.
+// Planning: which configurations of a space run on a problem, and which rule took each of the others. No device is
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct RuleTally {
     std::string rule;    // "cpu.vector_bytes", "threads_per_row", a user's own
     std::string reason;  // the backend's reason, or the rule's expression
     std::uint64_t pruned = 0;
-    bool lifted = false; // keep_all_if_none took effect
+    bool lifted = false;  // keep_all_if_none took effect
 };
 
 struct ProblemPlan {

@@ -10,10 +10,14 @@
 
 namespace normtune {
 
+/// Bounds on what a user may ask for: no device is near them, and no product of sizes overflows below them.
+inline constexpr std::int64_t largest_size = std::int64_t{1} << 40;
+inline constexpr std::int64_t largest_elements = std::int64_t{1} << 46;
+
 /// Where a shape comes from: a model's site at a number of tokens. One shape may have many.
 struct Use {
-    std::string model;          // "Qwen3-8B"
-    std::string site;           // "hidden", "q_norm", "k_norm", "q_a", "kv_a", or a benchmark's own word
+    std::string model;  // "Qwen3-8B"
+    std::string site;   // "hidden", "q_norm", "k_norm", "q_a", "kv_a", or a benchmark's own word
     std::int64_t tokens = 0;
     friend bool operator==(const Use&, const Use&) = default;
 };
@@ -36,6 +40,10 @@ struct Problem {
     /// default: "/stride576", "/w_fp32", "/weightless", "/offset1", "/in_place", "/residual_fp32".
     std::string key() const;
 };
+
+/// The inverse of Problem::key() (eps is its default, uses are empty). Throws InputError: which part is wrong and what
+/// would be right.
+Problem parse_problem_key(std::string_view key);
 
 /// Uses joined for a CSV cell with ';', each name once, in order of first appearance.
 std::string joined_models(const std::vector<Use>& uses);

@@ -17,7 +17,7 @@ struct Site {
     std::int64_t row_stride = 0;  // 0: cols
     int offset = 0;
     bool affine = true;
-    std::string weight_dtype;     // "" : the tensor's dtype; "fp32"
+    std::string weight_dtype;  // "" : the tensor's dtype; "fp32"
     int line = 0;
 };
 
@@ -56,7 +56,7 @@ struct Selection {
     std::vector<Casting> castings;
     bool in_place = false;
     ResidualPrecision residual = ResidualPrecision::rounded;
-    std::string weight_dtype;         // "": as the file says; "same"; "fp32"
+    std::string weight_dtype;  // "": as the file says; "same"; "fp32"
 };
 
 /// The problems of the files under the selection, in file order, each piece of work once with all of its uses.

@@ -18,34 +18,34 @@ enum class Strategy { exhaustive, random };
 inline constexpr NameTable<Strategy, 2> strategy_names{{"exhaustive", "random"}};
 
 struct SweepOptions {
-    std::vector<std::string> command;   // argv, for the records
+    std::vector<std::string> command;  // argv, for the records
     std::vector<Problem> problems;
     SearchSpace space;
     Backend backend = Backend::cpu;
     int ordinal = 0;
-    std::string replay_script;          // replay only
+    std::string replay_script;  // replay only
     Strategy strategy = Strategy::exhaustive;
     std::uint64_t most_trials_per_problem = 0;  // random: how many are drawn; 0: all
-    double budget_s = 0;                // 0: none. Spent evenly over the problems; what did not fit is left out and said
+    double budget_s = 0;  // 0: none. Spent evenly over the problems; what did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
-    bool verify_only = false;           // `normtune verify`: stop after verification
+    bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;
     int samples_per_round = 5;
-    double round_time_us = 2e4;         // a round of a configuration takes about this much device time at most
-    double trial_timeout_s = 60;        // building, verifying, or one round; beyond it the worker is killed
-    std::string out_folder;             // exists and is empty, or holds the journal to resume
+    double round_time_us = 2e4;   // a round of a configuration takes about this much device time at most
+    double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
+    std::string out_folder;       // exists and is empty, or holds the journal to resume
     bool resume = false;
 };
 
 struct Progress {
     std::uint64_t trials_done = 0;
     std::uint64_t trials_total = 0;
-    std::uint64_t faulty = 0;           // incorrect, crashed, timed_out, …
+    std::uint64_t faulty = 0;  // incorrect, crashed, timed_out, …
     double elapsed_s = 0;
     double trials_per_s = 0;
-    double remaining_s = 0;             // an estimate; < 0: not known yet
-    std::string problem_key;            // under way
+    double remaining_s = 0;   // an estimate; < 0: not known yet
+    std::string problem_key;  // under way
 };
 
 /// Called often from the sweeping thread; must return quickly.
@@ -57,10 +57,10 @@ public:
 };
 
 struct SweepResult {
-    Results results;                 // also written to out_folder as results.csv, results.json, liger.csv
-    bool interrupted = false;        // SIGINT or SIGTERM: results of what was done are written, resume goes on
+    Results results;           // also written to out_folder as results.csv, results.json, liger.csv
+    bool interrupted = false;  // SIGINT or SIGTERM: results of what was done are written, resume goes on
     std::uint64_t incorrect = 0;
-    std::uint64_t crashed = 0;       // crashed and timed_out
+    std::uint64_t crashed = 0;  // crashed and timed_out
 };
 
 /// Throws InputError (the journal is of another selection), SystemError (disk, worker cannot be started).

@@ -6,7 +6,8 @@
 
 namespace normtune {
 
-/// Throws SystemError (path and the system's reason); the old file, if any, stays as it was and nothing is left beside it.
+/// Throws SystemError (path and the system's reason); the old file, if any, stays as it was and nothing is left beside
+/// it.
 void write_file_atomically(const std::string& path, std::string_view contents);
 
 /// Reads a whole file. Throws InputError: missing, a directory, unreadable, or larger than `most_bytes`.

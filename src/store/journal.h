@@ -1,5 +1,6 @@
 // The run's journal (journal.jsonl in its folder): one JSON object a line, appended and flushed as a trial ends.
-// Line 1 is the header (environment, command, the selection's digest). A line that a kill cut short is dropped on reading.
+// Line 1 is the header (environment, command, the selection's digest). A line that a kill cut short is dropped on
+// reading.
 #pragma once
 
 #include <memory>
@@ -32,9 +33,9 @@ struct FinalEntry {
 
 struct JournalContents {
     JournalHeader header;
-    std::vector<Record> records;   // each trial once: of two lines for one trial the later one holds
+    std::vector<Record> records;  // each trial once: of two lines for one trial the later one holds
     std::vector<FinalEntry> finals;
-    int dropped_lines = 0;         // cut short by a kill: 0 or 1; anything else unreadable is an InputError
+    int dropped_lines = 0;  // cut short by a kill: 0 or 1; anything else unreadable is an InputError
 };
 
 class Journal {

@@ -14,7 +14,15 @@
 namespace normtune {
 
 enum class Outcome {
-    passed, incorrect, pruned, unsupported, compile_failed, launch_failed, out_of_memory, crashed, timed_out
+    passed,
+    incorrect,
+    pruned,
+    unsupported,
+    compile_failed,
+    launch_failed,
+    out_of_memory,
+    crashed,
+    timed_out
 };
 inline constexpr NameTable<Outcome, 9> outcome_names{{"passed", "incorrect", "pruned", "unsupported", "compile_failed",
                                                       "launch_failed", "out_of_memory", "crashed", "timed_out"}};
@@ -27,11 +35,11 @@ struct Record {
     Problem problem;
     Configuration configuration;
     Outcome outcome = Outcome::passed;
-    std::string reason;     // one line; empty where passed
+    std::string reason;  // one line; empty where passed
     std::optional<CompileInfo> compile;
     std::optional<Verification> verification;
     std::optional<Measurement> measurement;
-    std::string repeat;     // the command line that runs this trial again
+    std::string repeat;  // the command line that runs this trial again
 
     /// Identity of the trial in a run: problem key and configuration key.
     std::string trial_key() const;
@@ -42,9 +50,9 @@ struct Environment {
     std::string normtune_version;
     std::string source_revision;
     std::string hostname;
-    std::string os;         // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
+    std::string os;  // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
     DeviceInfo device;
-    std::string started;    // UTC
+    std::string started;  // UTC
     std::uint64_t seed = 0;
 };
 

@@ -23,7 +23,7 @@ struct PlanSummary {
 
 struct Results {
     Environment environment;
-    std::vector<std::string> command;   // argv
+    std::vector<std::string> command;  // argv
     std::vector<PlanSummary> plans;
     std::vector<Record> records;
 };

@@ -10,12 +10,12 @@ namespace normtune {
 /// Exit codes of the executable; the one place that defines them.
 enum class ExitCode : int {
     good = 0,
-    regression = 1,       // a regression, or a gate that fails
-    usage = 2,            // the command's words or a file are wrong
-    inconclusive = 3,     // a comparison or gate that cannot tell
-    not_comparable = 4,   // another device, or nothing in common
-    faulty_trials = 5,    // a sweep finished in which a configuration was incorrect or crashed
-    interrupted = 130,    // SIGINT or SIGTERM; what was measured is saved
+    regression = 1,      // a regression, or a gate that fails
+    usage = 2,           // the command's words or a file are wrong
+    inconclusive = 3,    // a comparison or gate that cannot tell
+    not_comparable = 4,  // another device, or nothing in common
+    faulty_trials = 5,   // a sweep finished in which a configuration was incorrect or crashed
+    interrupted = 130,   // SIGINT or SIGTERM; what was measured is saved
 };
 
 /// Bad input: the command's words or a file. Its what() is one complete line (no newline):

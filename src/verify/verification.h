@@ -12,12 +12,12 @@ namespace normtune {
 /// One output tensor against one oracle. Errors are over their bound: 1 is at the bound, above it is incorrect.
 struct TensorCheck {
     TensorRole role = TensorRole::y;
-    std::string oracle;            // "exact", or "rounded" (the casting's rounding points)
-    double worst_over_bound = 0;   // infinity: NaN, inf or never written where the oracle is finite
-    double worst_error = 0;        // in the bound's own measure: |y − ref| / (u·|ref|), |dx − ref| / (u·row max), …
+    std::string oracle;           // "exact", or "rounded" (the casting's rounding points)
+    double worst_over_bound = 0;  // infinity: NaN, inf or never written where the oracle is finite
+    double worst_error = 0;  // in the bound's own measure: |y − ref| / (u·|ref|), |dx − ref| / (u·row max), …
     std::int64_t worst_row = 0;
     std::int64_t worst_col = 0;
-    std::int64_t unwritten = 0;    // elements that still hold the poison, and gaps of a stride that were written
+    std::int64_t unwritten = 0;  // elements that still hold the poison, and gaps of a stride that were written
     friend bool operator==(const TensorCheck&, const TensorCheck&) = default;
 };
 
