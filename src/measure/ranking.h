@@ -18,11 +18,15 @@ struct Ranking {
     std::vector<std::size_t> tied;   // those that cannot be told apart from order[0], order[0] included
 };
 
-/// Candidate i is told apart from the best where its rounds, paired with the best's, are slower with confidence:
-/// the interval of the median of the paired ratios lies above 1 + least_effect.
+/// Candidate i is told apart from the best where its rounds, paired with the best's, are slower with confidence: the
+/// lower bound of Student's t for the mean logarithm of the paired ratios lies above log(1 + least_effect). The level
+/// is (1 − confidence) / (K·(K−1)) for K candidates: whichever of them came out best, and whichever it is compared
+/// with, the chance that equal candidates are told apart anywhere stays below 1 − confidence. Rounds are paired by
+/// index over as many as both have; with one round nothing is told apart. Why this interval: docs/measuring.md.
 Ranking rank(std::span<const Candidate> candidates, double confidence = 0.95, double least_effect = 0.0);
 
-/// Which candidates deserve fresh samples: the tied ones and those within `within` of the best, at most `most`.
+/// Which candidates deserve fresh samples: the tied ones and those whose p50 is within `within` (0.05: 5%) of the best,
+/// the fastest `most` of these, in the order of the ranking.
 std::vector<std::size_t> finalists(std::span<const Candidate> candidates, double within, std::size_t most);
 
 }  // namespace normtune

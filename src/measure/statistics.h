@@ -11,12 +11,18 @@ namespace normtune {
 double quantile(std::span<const double> values, double q);
 double median(std::span<const double> values);
 
-/// Distribution-free confidence interval of the median from order statistics (binomial), at least `confidence`.
-/// With too few values for that confidence it is [min, max].
+/// Distribution-free confidence interval of the median from order statistics: the narrowest symmetric pair of them
+/// whose coverage 1 − 2·P(Binomial(n, ½) < k) reaches `confidence`. With too few values for that it is [min, max], and
+/// `coverage` says what that is worth: 1 − 2^(1−n), so 95% takes six values.
 struct Interval {
     double low = 0;
     double high = 0;
+    double coverage = 0;
 };
 Interval median_interval(std::span<const double> values, double confidence);
+
+/// P(T > t) of Student's t with `degrees` ≥ 1 (whole) degrees of freedom; the finite series of Abramowitz and
+/// Stegun 26.7.
+double student_t_tail(double t, int degrees);
 
 }  // namespace normtune

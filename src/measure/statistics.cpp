@@ -1,0 +1,65 @@
+#include "measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace normtune {
+
+namespace {
+
+std::vector<double> sorted(std::span<const double> values) {
+    std::vector<double> out(values.begin(), values.end());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> values, double q) {
+    const std::vector<double> order = sorted(values);
+    const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(order.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, order.size() - 1);
+    return std::lerp(order[below], order[above], place - static_cast<double>(below));
+}
+
+double median(std::span<const double> values) {
+    return quantile(values, 0.5);
+}
+
+Interval median_interval(std::span<const double> values, double confidence) {
+    const std::vector<double> order = sorted(values);
+    const std::size_t n = order.size();
+    // Going inwards, each step of k adds P(Binomial(n, 1/2) = k) to either tail.
+    double probability = std::exp2(-static_cast<double>(n));
+    double tail = probability;
+    std::size_t k = 0;
+    while (2 * (k + 1) < n) {
+        const double next = probability * static_cast<double>(n - k) / static_cast<double>(k + 1);
+        if (1 - 2 * (tail + next) < confidence) {
+            break;
+        }
+        probability = next;
+        tail += next;
+        ++k;
+    }
+    return {order[k], order[n - 1 - k], n > 1 ? 1 - 2 * tail : 0.0};
+}
+
+double student_t_tail(double t, int degrees) {
+    const double theta = std::atan2(std::abs(t), std::sqrt(static_cast<double>(degrees)));
+    const double cosine = std::cos(theta);
+    const bool odd = degrees % 2 != 0;
+    double term = odd ? cosine : 1.0;
+    double sum = degrees == 1 ? 0.0 : term;
+    for (int k = odd ? 3 : 2; k <= degrees - 2; k += 2) {
+        term *= cosine * cosine * (k - 1) / k;
+        sum += term;
+    }
+    const double central = odd ? 2 / std::numbers::pi * (theta + std::sin(theta) * sum) : std::sin(theta) * sum;
+    const double tail = std::max(0.0, (1 - central) / 2);
+    return t >= 0 ? tail : 1 - tail;
+}
+
+}  // namespace normtune
