@@ -11,6 +11,7 @@ constexpr std::array<std::string_view, 3> known{"models", "tokens", "dtypes"};
 
 TEST(Names, NearestFindsASlipOfTheFinger) {
     EXPECT_EQ(nearest("modles", known.data(), known.data() + known.size()), "models");
+    EXPECT_EQ(nearest("dytpes", known.data(), known.data() + known.size()), "dtypes");  // swapped: one slip, not two
     EXPECT_EQ(nearest("token", known.data(), known.data() + known.size()), "tokens");
     EXPECT_EQ(nearest("elephant", known.data(), known.data() + known.size()), "");
     EXPECT_EQ(nearest("", known.data(), known.data() + known.size()), "");
