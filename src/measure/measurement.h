@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "support/names.h"
+
 namespace normtune {
 
 enum class StopReason { none, confidence, sample_cap, time_cap };
+inline constexpr NameTable<StopReason, 4> stop_reason_names{{"none", "confidence", "sample_cap", "time_cap"}};
 
 /// One round of one configuration: a batch of samples taken together, between those of the other configurations.
 struct Round {

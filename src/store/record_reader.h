@@ -1,0 +1,15 @@
+// The readers of record_json.h for a value inside a larger document, so that errors name the place in that document.
+#pragma once
+
+#include "store/json_reader.h"
+#include "store/record.h"
+#include "store/results.h"
+
+namespace normtune {
+
+Record read_record(const JsonReader& json);
+Environment read_environment(const JsonReader& json);
+PlanSummary read_plan_summary(const JsonReader& json);
+nlohmann::json to_json(const PlanSummary& plan);
+
+}  // namespace normtune

@@ -1,0 +1,15 @@
+// Text that leaves the process is UTF-8: what compilers, drivers and the command line hand us need not be.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace normtune {
+
+/// Well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+bool is_utf8(std::string_view text);
+
+/// `text`, with each byte that is not part of a well-formed sequence replaced by U+FFFD.
+std::string to_utf8(std::string_view text);
+
+}  // namespace normtune
