@@ -31,18 +31,20 @@ std::int64_t next_power_of_two(std::int64_t n) {
     return n <= 1 ? 1 : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
 }
 
-/// A `full` trial runs one configuration both ways; the launchers' backward rules then decide, as the backward takes longer.
-bool by_backward_rule(const Problem& problem) { return problem.operation.has_backward(); }
+/// A `full` trial runs one configuration both ways; the launchers' backward rules then decide, as the backward takes
+/// longer.
+bool by_backward_rule(const Problem& problem) {
+    return problem.operation.has_backward();
+}
 
 bool te_chooses(const Configuration& configuration, const Problem& problem, const DeviceInfo& device) {
-    return configuration.rows_per_program == te_rows_per_program(problem.shape.rows, problem.shape.cols,
-                                                                 device.compute_units, by_backward_rule(problem));
+    return configuration.rows_per_program ==
+           te_rows_per_program(problem.shape.rows, problem.shape.cols, device.compute_units, by_backward_rule(problem));
 }
 
 bool liger_chooses(const Configuration& configuration, const Problem& problem, const DeviceInfo& device) {
     const LigerSettings settings = liger_settings(problem.shape.cols);
-    const bool reads_row_once =
-        configuration.block_size == whole_row || configuration.block_size >= problem.shape.cols;
+    const bool reads_row_once = configuration.block_size == whole_row || configuration.block_size >= problem.shape.cols;
     return reads_row_once && configuration.num_warps == settings.num_warps && configuration.rows_per_program == 1 &&
            configuration.threads_per_row == configuration.num_warps * device.warp_size;
 }
@@ -111,6 +113,8 @@ int quack_threads_per_row(std::int64_t cols, bool backward) {
     return look_up(backward ? quack_backward : quack_forward, cols, 256);
 }
 
-std::span<const Heuristic> heuristics() { return all_heuristics; }
+std::span<const Heuristic> heuristics() {
+    return all_heuristics;
+}
 
 }  // namespace normtune

@@ -9,7 +9,8 @@
 namespace normtune {
 namespace {
 
-bool obeys(std::string_view name, const Configuration& configuration, const Problem& problem, const DeviceInfo& device) {
+bool obeys(std::string_view name, const Configuration& configuration, const Problem& problem,
+           const DeviceInfo& device) {
     for (const Heuristic& heuristic : heuristics()) {
         if (heuristic.name == name) {
             return heuristic.chooses(configuration, problem, device);
@@ -71,16 +72,16 @@ TEST(Offsets, SixtyFourBitsFromTwoToTheThirtyFirst) {
     constexpr std::int64_t limit = std::int64_t{1} << 31;
     EXPECT_FALSE(needs_64_bit_offsets(8192, 4096, 4096));
     EXPECT_TRUE(needs_64_bit_offsets(limit / 4096, 4096, 4096));
-    EXPECT_TRUE(needs_64_bit_offsets(limit / 4096 - 1, 4096, 4096));   // stride·M + N is 2^31 exactly
+    EXPECT_TRUE(needs_64_bit_offsets(limit / 4096 - 1, 4096, 4096));  // stride·M + N is 2^31 exactly
     EXPECT_FALSE(needs_64_bit_offsets(limit / 4096 - 2, 4096, 4096));
-    EXPECT_TRUE(needs_64_bit_offsets(1000000, 512, 4096));             // the stride counts, not the columns
+    EXPECT_TRUE(needs_64_bit_offsets(1000000, 512, 4096));  // the stride counts, not the columns
     EXPECT_FALSE(needs_64_bit_offsets(500000, 512, 4096 - 1));
     EXPECT_TRUE(needs_64_bit_offsets(limit * 1024, limit, limit * 1024));  // no overflow on the way
 }
 
 TEST(Liger, SettingsGrowWithThePowerOfTwoAboveTheRow) {
     const std::map<std::int64_t, std::pair<std::int64_t, int>> golden{
-        {1, {1, 4}},        {1000, {1024, 4}},  {1024, {1024, 4}},    {1025, {2048, 8}},  {4096, {4096, 8}},
+        {1, {1, 4}},        {1000, {1024, 4}},  {1024, {1024, 4}},    {1025, {2048, 8}},   {4096, {4096, 8}},
         {5120, {8192, 16}}, {8192, {8192, 16}}, {16385, {32768, 32}}, {65536, {65536, 32}}};
     for (const auto& [cols, expected] : golden) {
         EXPECT_EQ(liger_settings(cols).block_size, expected.first) << cols;
@@ -98,8 +99,8 @@ TEST(Liger, AscendTileHoldsTwoThousandElements) {
 
 TEST(Quack, ThreadsPerRowTables) {
     const std::map<std::int64_t, std::pair<int, int>> golden{
-        {64, {8, 8}},      {65, {16, 16}},    {128, {16, 16}},    {256, {32, 32}},     {512, {32, 64}},
-        {513, {32, 128}},  {3072, {32, 128}}, {3073, {64, 128}},  {4096, {64, 128}},   {4097, {64, 256}},
+        {64, {8, 8}},      {65, {16, 16}},     {128, {16, 16}},     {256, {32, 32}},    {512, {32, 64}},
+        {513, {32, 128}},  {3072, {32, 128}},  {3073, {64, 128}},   {4096, {64, 128}},  {4097, {64, 256}},
         {6144, {64, 256}}, {6145, {128, 256}}, {16384, {128, 256}}, {16385, {256, 256}}};
     for (const auto& [cols, expected] : golden) {
         EXPECT_EQ(quack_threads_per_row(cols, false), expected.first) << cols;
