@@ -75,6 +75,6 @@ private:
 nlohmann::json parse_json(std::string_view text, std::string_view where);
 
 /// A string for a message: cut where it is long, control characters escaped, so that the message stays one line.
-std::string quoted_for_message(std::string_view text);
+std::string quoted_json_text(std::string_view text);
 
 }  // namespace normtune
