@@ -9,8 +9,8 @@
 #include "store/atomic_file.h"
 #include "support/error.h"
 #include "support/names.h"
+#include "support/quote.h"
 #include "support/shipped.h"
-#include "support/yaml_reader.h"
 
 namespace normtune {
 namespace {

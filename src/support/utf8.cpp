@@ -1,12 +1,9 @@
 #include "support/utf8.h"
 
-#include <cstddef>
-
 namespace normtune {
-namespace {
 
-/// Bytes of the well-formed sequence at the start of `text`; 0: there is none (RFC 3629, section 4).
-std::size_t sequence_length(std::string_view text) {
+// RFC 3629, section 4.
+std::size_t utf8_sequence_length(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u;
     };
@@ -31,11 +28,9 @@ std::size_t sequence_length(std::string_view text) {
     return 0;
 }
 
-}  // namespace
-
 bool is_utf8(std::string_view text) {
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence_length(text);
         if (length == 0) {
             return false;
         }
@@ -48,7 +43,7 @@ std::string to_utf8(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence_length(text);
         if (length == 0) {
             out += "\xEF\xBF\xBD";
             text.remove_prefix(1);

@@ -1,10 +1,14 @@
 // Text that leaves the process is UTF-8: what compilers, drivers and the command line hand us need not be.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace normtune {
+
+/// Bytes of the well-formed sequence at the start of `text`; 0: there is none.
+std::size_t utf8_sequence_length(std::string_view text);
 
 /// Well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
 bool is_utf8(std::string_view text);

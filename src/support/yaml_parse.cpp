@@ -11,6 +11,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "support/error.h"
+#include "support/utf8.h"
 #include "support/yaml_reader.h"
 
 namespace normtune {
@@ -24,32 +25,6 @@ int line_of(const YAML::Mark& mark) {
     return mark.line + 1;
 }  // a null mark's line is -1: no line is told
 
-/// Length of the UTF-8 sequence that starts `text`, or 0 where it is none (Unicode 15, table 3-7).
-std::size_t utf8_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-    };
-    const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
-    const unsigned char first = byte(0);
-    if (first < 0x80) {
-        return 1;
-    }
-    if (first >= 0xc2 && first <= 0xdf) {
-        return follows(1) ? 2 : 0;
-    }
-    if (first >= 0xe0 && first <= 0xef) {
-        const bool overlong = first == 0xe0 && byte(1) < 0xa0;
-        const bool surrogate = first == 0xed && byte(1) > 0x9f;
-        return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-    }
-    if (first >= 0xf0 && first <= 0xf4) {
-        const bool overlong = first == 0xf0 && byte(1) < 0x90;
-        const bool too_high = first == 0xf4 && byte(1) > 0x8f;
-        return follows(1) && follows(2) && follows(3) && !overlong && !too_high ? 4 : 0;
-    }
-    return 0;
-}
-
 void check_text(std::string_view text, const std::string& file) {
     if (text.size() > most_bytes) {
         throw InputError(file, 0, fmt::format("{} bytes; at most {} are read", text.size(), most_bytes));
@@ -57,7 +32,7 @@ void check_text(std::string_view text, const std::string& file) {
     int line = 1;
     for (std::size_t i = 0; i < text.size();) {
         const char c = text[i];
-        const std::size_t length = utf8_length(text.substr(i));
+        const std::size_t length = utf8_sequence_length(text.substr(i));
         const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f;
         if (length == 0 || control) {
             throw InputError(
@@ -149,7 +124,8 @@ private:
             throw InputError(*file_, line_of(mark), fmt::format("more than {} values", most_values));
         }
         if (expects_key()) {
-            throw InputError(*file_, line_of(mark), "a key must be plain text");
+            throw InputError(*file_, line_of(mark),
+                             "a key must be plain text (or a '{' or '[' before it is never closed)");
         }
         YamlNode node;
         node.kind_ = kind;

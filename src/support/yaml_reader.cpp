@@ -28,19 +28,6 @@ std::errc convert(std::string_view text, T& value) {
 
 }  // namespace
 
-std::string quoted_for_message(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    std::string out = "'";
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool at_character = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;  // not inside a UTF-8 sequence
-        if (i >= longest && at_character) {
-            return out + "…'";
-        }
-        out += is_control(text[i]) ? '?' : text[i];
-    }
-    return out + "'";
-}
-
 void YamlNode::fail(std::string_view message) const {
     throw InputError(*file_, line_, message);
 }

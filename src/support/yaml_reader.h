@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/names.h"
+#include "support/quote.h"
 
 namespace normtune {
 
@@ -106,8 +107,5 @@ struct YamlEntry {
 
 /// Parses text; `file` names it in messages. Throws InputError.
 YamlNode parse_yaml(std::string_view text, const std::string& file);
-
-/// Text as messages quote it: control characters replaced, and cut where it is long.
-std::string quoted_for_message(std::string_view text);
 
 }  // namespace normtune

@@ -1,0 +1,222 @@
+// From shape files and a selection to problems.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "problem/shapes_file.h"
+#include "support/error.h"
+#include "support/names.h"
+#include "support/quote.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t most_problems = 100'000;
+
+/// Inputs of these sites are projections, not sums with a residual.
+constexpr std::array<std::string_view, 4> sites_without_residual{"q_norm", "k_norm", "q_a", "kv_a"};
+
+bool same_letter(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+/// '*' any characters, '?' any one; linear but for the last '*', to which it goes back.
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t star_text = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            star_text = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || same_letter(pattern[p], text[t]))) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++star_text;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool selected(const std::vector<std::string>& patterns, std::string_view name) {
+    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                           [&](const std::string& pattern) { return matches(pattern, name); });
+}
+
+/// Each pattern must match something: a misspelt one must not shrink the selection silently.
+void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string_view>& known,
+                     std::string_view kind) {
+    for (const std::string& pattern : patterns) {
+        if (std::none_of(known.begin(), known.end(), [&](std::string_view name) { return matches(pattern, name); })) {
+            throw InputError(fmt::format("--{0}: no {0} matches {1}{2}", kind, quoted_for_message(pattern),
+                                         suggestion(pattern, known.data(), known.data() + known.size())));
+        }
+    }
+}
+
+void check_names(const std::vector<ShapesFile>& files, const Selection& selection) {
+    std::vector<std::string_view> models;
+    std::vector<std::string_view> sites;
+    std::set<std::string_view> seen;
+    for (const ShapesFile& file : files) {
+        for (const Model& model : file.models) {
+            models.push_back(model.name);
+            for (const Site& site : model.sites) {
+                if (selected(selection.models, model.name) && seen.insert(site.site).second) {
+                    sites.push_back(site.site);
+                }
+            }
+        }
+    }
+    require_matches(selection.models, models, "model");
+    require_matches(selection.sites, sites, "site");
+}
+
+void check_tokens(const std::vector<std::int64_t>& tokens) {
+    for (const std::int64_t value : tokens) {
+        if (value < 1 || value > most_tokens) {
+            throw InputError(fmt::format("--tokens: {} is not a whole number from 1 to {}", value, most_tokens));
+        }
+    }
+}
+
+template <typename T>
+const std::vector<T>& first_given(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.empty() ? b : a;
+}
+
+Shape shape_of(const Model& model, const Site& site, std::int64_t tokens) {
+    Shape shape;
+    shape.cols = site.cols;
+    shape.row_stride = site.row_stride == 0 ? site.cols : site.row_stride;
+    if (tokens > largest_elements / site.rows_per_token / shape.row_stride) {
+        throw InputError(fmt::format("{} {} at {} tokens has more than {} elements (2^46); ask for fewer tokens",
+                                     model.name, site.site, tokens, largest_elements));
+    }
+    shape.rows = tokens * site.rows_per_token;
+    return shape;
+}
+
+/// Every operation that the site is to run, in file order: types outermost, castings innermost.
+std::vector<Operation> operations_at(const ShapesFile& file, const Model& model, const Site& site,
+                                     const Selection& selection) {
+    std::vector<Operation> operations;
+    Operation operation;
+    operation.affine = site.affine;
+    operation.offset = site.affine ? site.offset : 0;
+    operation.eps = model.eps;
+    const bool fp32_weight = site.affine && selection.weight_type.value_or(site.weight_type) == WeightType::fp32;
+    for (const Dtype dtype : first_given(selection.dtypes, file.dtypes)) {
+        operation.dtype = dtype;
+        operation.weight_dtype = fp32_weight ? Dtype::fp32 : dtype;
+        for (const Op op : first_given(selection.ops, file.ops)) {
+            if (op == Op::fused_add_rms_norm && !follows_residual_add(site.site)) {
+                continue;
+            }
+            operation.op = op;
+            operation.residual = operation.fused() ? selection.residual : ResidualPrecision::rounded;
+            for (const Mode mode : first_given(selection.modes, file.modes)) {
+                operation.mode = mode;
+                operation.in_place = selection.in_place && operation.has_backward();
+                for (const Casting casting : first_given(selection.castings, file.castings)) {
+                    operation.casting = casting;
+                    operations.push_back(operation);
+                }
+            }
+        }
+    }
+    return operations;
+}
+
+/// Problems in order of first appearance, each piece of work once.
+class Problems {
+public:
+    void add(const Shape& shape, const Operation& operation, const Use& use) {
+        Problem problem{shape, operation, {}};
+        const auto [place, is_new] = places_.emplace(problem.key(), list_.size());
+        if (is_new) {
+            if (list_.size() == most_problems) {
+                throw InputError(
+                    fmt::format("more than {} problems are selected; narrow the selection with --model, "
+                                "--site or --tokens",
+                                most_problems));
+            }
+            list_.push_back(std::move(problem));
+        }
+        std::vector<Use>& uses = list_[place->second].uses;
+        if (std::find(uses.begin(), uses.end(), use) == uses.end()) {
+            uses.push_back(use);
+        }
+    }
+    std::vector<Problem> take() { return std::move(list_); }
+
+private:
+    std::vector<Problem> list_;
+    std::unordered_map<std::string, std::size_t> places_;
+};
+
+void check_options(const std::vector<Problem>& problems, const Selection& selection) {
+    if (problems.empty()) {
+        // Every model has a site, every site tokens, and every pattern matched: only the op can have left nothing.
+        throw InputError(fmt::format("nothing is selected: {} has no residual add before it at the sites {}",
+                                     op_names.name(Op::fused_add_rms_norm), fmt::join(sites_without_residual, ", ")));
+    }
+    const auto any = [&](auto has) { return std::any_of(problems.begin(), problems.end(), has); };
+    if (selection.in_place && !any([](const Problem& p) { return p.operation.in_place; })) {
+        throw InputError("--in-place: dx over dy is for the modes backward and full, and neither is selected");
+    }
+    if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.fused(); })) {
+        throw InputError("--residual fp32: for the op fused_add_rms_norm, which is not selected");
+    }
+}
+
+}  // namespace
+
+bool follows_residual_add(std::string_view site) {
+    return std::find(sites_without_residual.begin(), sites_without_residual.end(), site) ==
+           sites_without_residual.end();
+}
+
+std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection) {
+    if (files.empty()) {
+        throw InputError("no shapes are given; --shapes takes a file or a shipped name, e.g. qwen3");
+    }
+    check_names(files, selection);
+    check_tokens(selection.tokens);
+    Problems problems;
+    for (const ShapesFile& file : files) {
+        for (const Model& model : file.models) {
+            if (!selected(selection.models, model.name)) {
+                continue;
+            }
+            for (const Site& site : model.sites) {
+                if (!selected(selection.sites, site.site)) {
+                    continue;
+                }
+                const std::vector<Operation> operations = operations_at(file, model, site, selection);
+                for (const std::int64_t tokens :
+                     first_given(selection.tokens, first_given(model.tokens, file.tokens))) {
+                    const Shape shape = shape_of(model, site, tokens);
+                    for (const Operation& operation : operations) {
+                        problems.add(shape, operation, {model.name, site.site, tokens});
+                    }
+                }
+            }
+        }
+    }
+    std::vector<Problem> list = problems.take();
+    check_options(list, selection);
+    return list;
+}
+
+}  // namespace normtune
