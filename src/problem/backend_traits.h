@@ -11,8 +11,8 @@
 
 namespace normtune {
 
-/// An axis that means nothing on the backend: of its values the first that the space lists is kept, the others are
-/// pruned.
+/// An axis that means nothing on the backend. Of its values one is kept and the others are pruned: the axis's default
+/// where the space lists it, else the first that the space lists.
 struct InertAxis {
     Axis axis;
     std::string reason;  // "rows are bound at run time: CPU kernels are compiled ahead of time"

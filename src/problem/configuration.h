@@ -33,22 +33,30 @@ inline constexpr NameTable<DgammaMethod, 3> dgamma_names{{"partials", "atomic", 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;
 
+/// What the coordinates mean, on every backend (warp_size is the device's; a CPU's warp is one vector of fp32 lanes):
+///   A program has num_warps · warp_size threads, in groups of threads_per_row. Each group has a row of its own, so
+///   threads / threads_per_row rows lie side by side; rows_per_program rows are taken in passes of that many.
+///   per_row gives every row a program; packed has ceil(M / rows_per_program) programs; a persistent grid has at most
+///   programs_per_sm · compute_units, which go on with further groups of rows_per_program rows: every programs-th group
+///   (strided) or a run of neighbours (contiguous).
+///   registers and shared hold the row between its reduction and its output; reload reads it twice, in blocks of
+///   block_size columns or all at once (whole_row). A row's threads take threads_per_row vectors of columns at once.
+/// Combinations that mean nothing, and those that are another one by a second name: problem/common_limits.h.
 struct Configuration {
-    int num_warps = 4;  // program threads = num_warps · warp_size
-    int threads_per_row =
-        128;  // threads that share a row; the program holds threads / threads_per_row rows side by side
-    int rows_per_program = 1;    // rows one program handles; those beyond the side-by-side ones come one after another
-    int block_size = whole_row;  // columns that one pass of a row's threads covers; whole_row: block_size ≥ cols
-    Residency residency = Residency::registers;
-    Reduction reduction = Reduction::masked;
+    int num_warps = 4;
+    int threads_per_row = 128;
+    int rows_per_program = 1;
+    int block_size = whole_row;
+    Residency residency = Residency::registers;  // where the row is kept while it is used twice
+    Reduction reduction = Reduction::masked;     // how columns beyond the row's end stay out of the sum
     Grid grid = Grid::per_row;
-    RowsBinding rows_binding = RowsBinding::constexpr_;
-    int programs_per_sm = 1;  // persistent grids only: programs a compute unit
-    GammaPlacement gamma = GammaPlacement::after;
-    int vector_bytes = 16;  // bytes of one thread's memory access
+    RowsBinding rows_binding = RowsBinding::constexpr_;  // are the rows a program takes a constant of the compiled code
+    int programs_per_sm = 1;                             // persistent grids only
+    GammaPlacement gamma = GammaPlacement::after;  // loaded once a program, or before or after each row's reduction
+    int vector_bytes = 16;                         // of one thread's memory access
     CacheHint load_hint = CacheHint::default_;
     CacheHint store_hint = CacheHint::default_;
-    int stages = 1;  // 1: none; 2, 3: rows prefetched ahead
+    int stages = 1;  // 1: no prefetch; 2, 3: a program's next one or two rows are fetched ahead
     OffsetBits offset_bits = OffsetBits::auto_;
     DgammaMethod dgamma = DgammaMethod::partials;  // backward and full only
     int reduce_rows = 64;                          // tile of the dgamma reduce kernel: rows, columns, warps

@@ -25,11 +25,13 @@ struct ProblemPlan {
     Problem problem;
     std::uint64_t points = 0;
     std::uint64_t kept = 0;
-    std::vector<RuleTally> tallies;  // backend limits first, then rules in the space's order; zero counts included
+    /// The backend's inert axes ("cpu.vector_bytes"), the limits of every backend ("invalid.…", "redundant.…":
+    /// problem/common_limits.h), the backend's own, then the space's rules in their order; zero counts included.
+    std::vector<RuleTally> tallies;
 };
 
-/// Sees each point of the space once, in a fixed order. `pruned_by` is null for a kept configuration, else the tally
-/// of the first rule (in tally order) that took it.
+/// Sees each point of the space once, in an order that the arguments of plan_problem fix. `pruned_by` is null for a
+/// kept configuration, else the tally of the first rule (in tally order) that took it.
 using PlanVisitor = std::function<void(const Configuration&, const RuleTally* pruned_by)>;
 
 /// Memory does not grow with the space. Throws InputError where a rule's expression fails on this problem.

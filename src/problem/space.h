@@ -10,8 +10,9 @@
 
 namespace normtune {
 
-/// Keep a configuration where `keep` is not 0. Variables: every axis by its name (named values by their index, with
-/// each name a constant, e.g. `reduction == masked`); rows, cols, row_stride, element_bytes, weight_bytes, forward,
+/// Keep a configuration where `keep` is not 0; a result that is not finite is an error. Functions: problem/rules.h.
+/// Variables: every axis by its name (each named value is a constant, e.g. `reduction == masked`, `block_size == row`;
+/// offset_bits is auto, 32 or 64); rows, cols, row_stride, element_bytes, weight_bytes, forward,
 /// backward, full, fused, affine, in_place (0 or 1); warp_size, compute_units, shared_bytes, cache_bytes; block (the
 /// block size with whole_row as the next power of two ≥ cols), threads (num_warps·warp_size), rows_side_by_side.
 struct Rule {
@@ -31,11 +32,12 @@ struct SearchSpace {
     std::string name;
     std::vector<AxisValues> axes;  // an axis that is not listed has its default value alone
     std::vector<Rule> rules;       // applied in this order, after the backend's limits
-    std::uint64_t points() const;  // the product of the axes' sizes, before pruning
+    std::uint64_t points() const;  // the product of the axes' sizes, before pruning; InputError beyond 2^64
 };
 
-/// Reads a space file; rules are compiled once to check them. A name that is no file is looked up among the shipped
-/// ones ("quick" or "quick.yaml"). Throws InputError (file, line, what is wrong, what would be right).
+/// Reads a space file, or the space of a study; rules are compiled once to check them. A name that is no file is looked
+/// up among the shipped spaces, then studies ("quick", "quick.yaml", "te_615"). Throws InputError (file, line, what is
+/// wrong, what would be right).
 SearchSpace load_space(const std::string& path_or_name);
 SearchSpace parse_space(std::string_view yaml, const std::string& file_for_messages);
 

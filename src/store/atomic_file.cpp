@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ private:
 std::pair<Descriptor, std::string> create_beside(const std::filesystem::path& folder, const std::string& target) {
     static std::atomic<unsigned> count{0};
     for (int attempt = 0; attempt < 100; ++attempt) {
-        const std::string path = (folder / fmt::format(".normtune-{}-{}.tmp", ::getpid(), count++)).string();
+        const std::string path = (folder / fmt::format("{}{}-{}.tmp", temporary_prefix, ::getpid(), count++)).string();
         Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
         if (file.valid()) {
             return {std::move(file), path};
@@ -80,6 +81,23 @@ void write_file_atomically(const std::string& path, std::string_view contents) {
     temporary.keep();
     if (const int error = sync_folder(folder.string()); error != 0) {
         fail_to_write(path, error);
+    }
+}
+
+bool is_temporary_name(std::string_view file_name) {
+    return file_name.starts_with(temporary_prefix) && file_name.ends_with(".tmp");
+}
+
+void remove_stale_temporaries(const std::string& folder) {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> stale;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        if (is_temporary_name(entry.path().filename().string())) {
+            stale.push_back(entry.path());
+        }
+    }
+    for (const std::filesystem::path& path : stale) {
+        std::filesystem::remove(path, ignored);
     }
 }
 

@@ -1,0 +1,18 @@
+// CSV as RFC 4180 has it: CRLF line ends, quotes around what needs them, quotes doubled inside.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normtune {
+
+/// One field. Text is made UTF-8; a NUL byte, which CSV readers stop at, becomes U+FFFD.
+std::string csv_field(std::string_view text);
+/// One line with its CRLF.
+std::string csv_line(const std::vector<std::string>& fields);
+
+/// A number with a fixed count of decimals and a '.', whatever the locale; empty where it is not finite.
+std::string csv_number(double value, int decimals);
+
+}  // namespace normtune

@@ -1,0 +1,144 @@
+#include "store/journal_lines.h"
+
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/record_json.h"
+#include "store/record_reader.h"
+#include "store/results_json.h"
+#include "support/error.h"
+#include "support/utf8.h"
+
+namespace normtune {
+namespace {
+
+using nlohmann::json;
+
+std::string line(const json& value) {
+    return value.dump() + '\n';
+}
+
+JournalHeader read_header(const JsonReader& in) {
+    check_schema_version(in);
+    JournalHeader header;
+    header.environment = read_environment(in.at("environment"));
+    header.command = in.at("command").texts();
+    header.selection = in.at("selection").text();
+    const JsonReader plans = in.at("plans");
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        header.plans.push_back(read_plan_summary(plans.element(i)));
+    }
+    return header;
+}
+
+FinalEntry read_final(const JsonReader& in) {
+    FinalEntry entry;
+    entry.problem_key = in.at("problem").text();
+    const JsonReader finalists = in.at("finalists");
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+        const JsonReader finalist = finalists.element(i);
+        entry.finalists.push_back({finalist.at("configuration").text(), finalist.at("rounds_us").numbers(),
+                                   finalist.at("rank").integer(0), finalist.at("tied").flag()});
+    }
+    return entry;
+}
+
+/// Keeps the later of two entries for one key, in the place of the first.
+template <typename T>
+class LatestByKey {
+public:
+    explicit LatestByKey(std::vector<T>& entries) : entries_(entries) {}
+
+    void put(std::string key, T entry) {
+        const auto [it, added] = places_.try_emplace(std::move(key), entries_.size());
+        if (added) {
+            entries_.push_back(std::move(entry));
+        } else {
+            entries_[it->second] = std::move(entry);
+        }
+    }
+
+private:
+    std::vector<T>& entries_;
+    std::unordered_map<std::string, std::size_t> places_;
+};
+
+}  // namespace
+
+std::string journal_line(const JournalHeader& header) {
+    json plans = json::array();
+    for (const PlanSummary& plan : header.plans) {
+        plans.push_back(to_json(plan));
+    }
+    json command = json::array();
+    for (const std::string& word : header.command) {
+        command.push_back(to_utf8(word));
+    }
+    return line({{"schema_version", schema_version},
+                 {"environment", to_json(header.environment)},
+                 {"command", std::move(command)},
+                 {"selection", to_utf8(header.selection)},
+                 {"plans", std::move(plans)}});
+}
+
+std::string journal_line(const Record& record) {
+    return line({{"record", to_json(record)}});
+}
+
+std::string journal_line(const FinalEntry& entry) {
+    json finalists = json::array();
+    for (const FinalEntry::Finalist& finalist : entry.finalists) {
+        json rounds = json::array();
+        for (const double round : finalist.rounds_us) {
+            rounds.push_back(round);  // a value that is not finite is dumped as null
+        }
+        finalists.push_back({{"configuration", finalist.configuration_key},
+                             {"rounds_us", std::move(rounds)},
+                             {"rank", finalist.rank},
+                             {"tied", finalist.tied}});
+    }
+    return line({{"final", {{"problem", entry.problem_key}, {"finalists", std::move(finalists)}}}});
+}
+
+ParsedJournal parse_journal(std::string_view text, const std::string& path) {
+    ParsedJournal parsed;
+    JournalContents& contents = parsed.contents;
+    LatestByKey<Record> records(contents.records);
+    LatestByKey<FinalEntry> finals(contents.finals);
+    int number = 0;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) {
+            ++contents.dropped_lines;  // cut short by a kill: the trial is run again
+            break;
+        }
+        ++number;
+        const std::string where = fmt::format("{}:{}", path, number);
+        const json value = parse_json(text.substr(0, end), where);
+        const std::string root = where + ": ";
+        const JsonReader reader(value, root);
+        if (number == 1) {
+            contents.header = read_header(reader);
+        } else if (const auto record = reader.find("record")) {
+            Record read = read_record(*record);
+            std::string key = read.trial_key();
+            records.put(std::move(key), std::move(read));
+        } else if (const auto final_entry = reader.find("final")) {
+            FinalEntry read = read_final(*final_entry);
+            std::string key = read.problem_key;
+            finals.put(std::move(key), std::move(read));
+        } else {
+            reader.fail("is no line of a journal: it has neither \"record\" nor \"final\"");
+        }
+        text.remove_prefix(end + 1);
+        parsed.complete_bytes += end + 1;
+    }
+    if (number == 0) {
+        throw InputError(fmt::format("{}: has no complete first line: it is no journal of a run", path));
+    }
+    return parsed;
+}
+
+}  // namespace normtune

@@ -1,0 +1,210 @@
+// results.csv: one row a trial. The columns are one table here; docs/files.md describes each.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "store/atomic_file.h"
+#include "store/csv.h"
+#include "store/results.h"
+
+namespace normtune {
+namespace {
+
+struct Row {
+    const Results& results;
+    const Record& record;
+    const Problem& problem = record.problem;
+    const Operation& operation = record.problem.operation;
+    /// Empty stand-ins where the trial was not compiled, not measured: their cells are empty.
+    const std::optional<CompileInfo>& compile = record.compile;
+    const std::optional<Measurement>& measured = record.measurement;
+};
+
+using Cell = std::string (*)(const Row&);
+struct Column {
+    std::string_view name;
+    Cell cell;
+};
+
+constexpr double mib = 1024.0 * 1024.0;
+constexpr int us_decimals = 4;  // 0.1 ns: below any timer
+constexpr int ratio_decimals = 4;
+constexpr int gbps_decimals = 3;
+constexpr int mib_decimals = 6;  // about a byte
+
+std::string yes_no(bool value) {
+    return value ? "true" : "false";
+}
+
+template <Axis axis>
+std::string axis_cell(const Row& row) {
+    return axis_text(axis, axis_value(row.record.configuration, axis));
+}
+
+template <double Measurement::*member, int decimals>
+std::string measured_cell(const Row& row) {
+    return row.measured ? csv_number((*row.measured).*member, decimals) : "";
+}
+
+template <std::optional<int> CompileInfo::*member>
+std::string compiled_cell(const Row& row) {
+    return row.compile && (*row.compile).*member ? std::to_string(*((*row.compile).*member)) : "";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, ";"));
+}
+
+std::string tokens_cell(const Row& row) {
+    std::vector<std::int64_t> tokens;
+    for (const Use& use : row.problem.uses) {
+        if (std::find(tokens.begin(), tokens.end(), use.tokens) == tokens.end()) {
+            tokens.push_back(use.tokens);
+        }
+    }
+    return fmt::format("{}", fmt::join(tokens, ";"));
+}
+
+/// The largest error over its bound, over all shapes and tensors that were verified: above 1 is incorrect.
+std::string worst_over_bound_cell(const Row& row) {
+    if (!row.record.verification) {
+        return "";
+    }
+    double worst = 0;
+    for (const ShapeCheck& shape : row.record.verification->shapes) {
+        for (const TensorCheck& tensor : shape.tensors) {
+            worst = std::max(worst, std::isnan(tensor.worst_over_bound) ? HUGE_VAL : tensor.worst_over_bound);
+        }
+    }
+    return std::isinf(worst) ? "inf" : csv_number(worst, ratio_decimals);
+}
+
+constexpr Column columns[] = {
+    // The fixed part: name and order are relied on.
+    {"timestamp", [](const Row& row) { return row.record.timestamp; }},
+    {"backend", [](const Row& row) { return std::string(backend_names.name(row.record.backend)); }},
+    {"device", [](const Row& row) { return row.record.device; }},
+    {"arch", [](const Row& row) { return row.record.arch; }},
+    {"op", [](const Row& row) { return std::string(op_names.name(row.operation.op)); }},
+    {"mode", [](const Row& row) { return std::string(mode_names.name(row.operation.mode)); }},
+    {"dtype", [](const Row& row) { return std::string(dtype_names.name(row.operation.dtype)); }},
+    {"casting", [](const Row& row) { return std::string(casting_names.name(row.operation.casting)); }},
+    {"model", [](const Row& row) { return joined_models(row.problem.uses); }},
+    {"site", [](const Row& row) { return joined_sites(row.problem.uses); }},
+    {"rows", [](const Row& row) { return std::to_string(row.problem.shape.rows); }},
+    {"cols", [](const Row& row) { return std::to_string(row.problem.shape.cols); }},
+    {"config", [](const Row& row) { return row.record.configuration.key(); }},
+    {"num_warps", axis_cell<Axis::num_warps>},
+    {"threads_per_row", axis_cell<Axis::threads_per_row>},
+    {"rows_per_program", axis_cell<Axis::rows_per_program>},
+    {"block_size", axis_cell<Axis::block_size>},
+    {"reduction", axis_cell<Axis::reduction>},
+    {"outcome", [](const Row& row) { return std::string(outcome_names.name(row.record.outcome)); }},
+    {"reason", [](const Row& row) { return row.record.reason; }},
+    {"samples", [](const Row& row) { return row.measured ? std::to_string(row.measured->samples) : ""; }},
+    {"p20_us", measured_cell<&Measurement::p20_us, us_decimals>},
+    {"p50_us", measured_cell<&Measurement::p50_us, us_decimals>},
+    {"p80_us", measured_cell<&Measurement::p80_us, us_decimals>},
+    {"gbps", measured_cell<&Measurement::gbps, gbps_decimals>},
+    {"limit_ratio", measured_cell<&Measurement::limit_ratio, ratio_decimals>},
+    {"memory_mib",
+     [](const Row& row) {
+         return row.measured ? csv_number(static_cast<double>(row.measured->memory_bytes) / mib, mib_decimals) : "";
+     }},
+    {"compile_ms", [](const Row& row) { return row.compile ? csv_number(row.compile->compile_ms, 3) : ""; }},
+
+    // Ranking.
+    {"rank",
+     [](const Row& row) { return row.measured && row.measured->rank > 0 ? std::to_string(row.measured->rank) : ""; }},
+    {"tied", [](const Row& row) { return row.measured ? yes_no(row.measured->tied) : ""; }},
+    // The rest of the problem.
+    {"tokens", tokens_cell},
+    {"row_stride", [](const Row& row) { return std::to_string(row.problem.shape.row_stride); }},
+    {"weight_dtype", [](const Row& row) { return std::string(dtype_names.name(row.operation.weight_dtype)); }},
+    {"affine", [](const Row& row) { return yes_no(row.operation.affine); }},
+    {"offset", [](const Row& row) { return std::to_string(row.operation.offset); }},
+    {"in_place", [](const Row& row) { return yes_no(row.operation.in_place); }},
+    {"residual", [](const Row& row) { return std::string(residual_names.name(row.operation.residual)); }},
+    {"eps", [](const Row& row) { return fmt::format("{}", row.operation.eps); }},
+    // The rest of the configuration.
+    {"residency", axis_cell<Axis::residency>},
+    {"grid", axis_cell<Axis::grid>},
+    {"rows_binding", axis_cell<Axis::rows_binding>},
+    {"programs_per_sm", axis_cell<Axis::programs_per_sm>},
+    {"gamma", axis_cell<Axis::gamma>},
+    {"vector_bytes", axis_cell<Axis::vector_bytes>},
+    {"load_hint", axis_cell<Axis::load_hint>},
+    {"store_hint", axis_cell<Axis::store_hint>},
+    {"stages", axis_cell<Axis::stages>},
+    {"offset_bits", axis_cell<Axis::offset_bits>},
+    {"dgamma", axis_cell<Axis::dgamma>},
+    {"reduce_rows", axis_cell<Axis::reduce_rows>},
+    {"reduce_cols", axis_cell<Axis::reduce_cols>},
+    {"reduce_warps", axis_cell<Axis::reduce_warps>},
+    {"waves_per_eu", axis_cell<Axis::waves_per_eu>},
+    // How it was measured.
+    {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
+    {"launches_per_sample",
+     [](const Row& row) { return row.measured ? std::to_string(row.measured->launches_per_sample) : ""; }},
+    {"stop_reason",
+     [](const Row& row) { return row.measured ? std::string(stop_reason_names.name(row.measured->stop_reason)) : ""; }},
+    {"limit_us", measured_cell<&Measurement::limit_us, us_decimals>},
+    {"floor_us", measured_cell<&Measurement::floor_us, us_decimals>},
+    {"cold", [](const Row& row) { return row.measured ? yes_no(row.measured->cold) : ""; }},
+    {"timer", [](const Row& row) { return row.measured ? row.measured->timer : ""; }},
+    {"rotation_mib",
+     [](const Row& row) {
+         return row.measured ? csv_number(static_cast<double>(row.measured->rotation_bytes) / mib, mib_decimals) : "";
+     }},
+    {"clock_mhz",
+     [](const Row& row) {
+         return row.measured && row.measured->clock_mhz ? csv_number(*row.measured->clock_mhz, 1) : "";
+     }},
+    {"throttled_rounds",
+     [](const Row& row) {
+         return row.measured ? std::to_string(std::count_if(row.measured->rounds.begin(), row.measured->rounds.end(),
+                                                            [](const Round& round) { return round.throttled; }))
+                             : "";
+     }},
+    {"throttled_repeats",
+     [](const Row& row) { return row.measured ? std::to_string(row.measured->throttled_repeats) : ""; }},
+    {"throttle_reasons", [](const Row& row) { return row.measured ? joined(row.measured->throttle_reasons) : ""; }},
+    // What the compiler and the verification said.
+    {"code_hash", [](const Row& row) { return row.compile ? row.compile->code_hash : ""; }},
+    {"from_cache", [](const Row& row) { return row.compile ? yes_no(row.compile->from_cache) : ""; }},
+    {"registers", compiled_cell<&CompileInfo::registers>},
+    {"spill_bytes", compiled_cell<&CompileInfo::spill_bytes>},
+    {"shared_bytes", compiled_cell<&CompileInfo::shared_bytes>},
+    {"occupancy",
+     [](const Row& row) {
+         return row.compile && row.compile->occupancy ? csv_number(*row.compile->occupancy, ratio_decimals) : "";
+     }},
+    {"workspace_bytes", [](const Row& row) { return row.compile ? std::to_string(row.compile->workspace_bytes) : ""; }},
+    {"programs", [](const Row& row) { return row.compile ? std::to_string(row.compile->programs) : ""; }},
+    {"verified", [](const Row& row) { return row.record.verification ? yes_no(row.record.verification->passed) : ""; }},
+    {"worst_over_bound", worst_over_bound_cell},
+    {"driver", [](const Row& row) { return row.results.environment.device.driver; }},
+    {"normtune_version", [](const Row& row) { return row.results.environment.normtune_version; }},
+    {"repeat", [](const Row& row) { return row.record.repeat; }},
+};
+
+}  // namespace
+
+void write_results_csv(const Results& results, const std::string& path) {
+    std::vector<std::string> fields;
+    for (const Column& column : columns) {
+        fields.emplace_back(column.name);
+    }
+    std::string out = csv_line(fields);
+    for (const Record& record : results.records) {
+        const Row row{results, record};
+        std::transform(std::begin(columns), std::end(columns), fields.begin(),
+                       [&](const Column& column) { return column.cell(row); });
+        out += csv_line(fields);
+    }
+    write_file_atomically(path, out);
+}
+
+}  // namespace normtune

@@ -1,0 +1,77 @@
+#include "store/results_json.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/atomic_file.h"
+#include "store/record_json.h"
+#include "store/record_reader.h"
+#include "store/results.h"
+#include "support/utf8.h"
+
+namespace normtune {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_results_bytes = std::size_t{1} << 32;
+
+template <typename T>
+std::string one_a_line(const std::vector<T>& values) {
+    std::string out = "[";
+    for (const T& value : values) {
+        out += out.size() == 1 ? "\n" : ",\n";
+        out += to_json(value).dump();
+    }
+    return out + "\n]";
+}
+
+}  // namespace
+
+void check_schema_version(const JsonReader& document) {
+    const JsonReader version = document.at("schema_version");
+    if (const std::int64_t number = version.whole(1); number > schema_version) {
+        version.fail(fmt::format("{} was written by a newer normtune; this one reads up to {}: update it", number,
+                                 schema_version));
+    }
+}
+
+/// A record a line: the file can be searched and compared line by line, and is never in memory twice as a document.
+void write_results_json(const Results& results, const std::string& path) {
+    json command = json::array();
+    for (const std::string& word : results.command) {
+        command.push_back(to_utf8(word));
+    }
+    write_file_atomically(
+        path, fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n\"plans\": {},\n"
+                          "\"records\": {}\n}}\n",
+                          schema_version, to_json(results.environment).dump(), command.dump(),
+                          one_a_line(results.plans), one_a_line(results.records)));
+}
+
+Results read_results_json(const std::string& path) {
+    std::error_code ignored;
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;
+    const json document = parse_json(read_file(file, most_results_bytes), file);
+    const std::string root = file + ": ";
+    const JsonReader in(document, root);
+    check_schema_version(in);
+    Results results;
+    results.environment = read_environment(in.at("environment"));
+    results.command = in.at("command").texts();
+    const JsonReader plans = in.at("plans");
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        results.plans.push_back(read_plan_summary(plans.element(i)));
+    }
+    const JsonReader records = in.at("records");
+    results.records.reserve(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        results.records.push_back(read_record(records.element(i)));
+    }
+    return results;
+}
+
+}  // namespace normtune

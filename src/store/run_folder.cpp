@@ -1,0 +1,102 @@
+#include "store/run_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "store/atomic_file.h"
+#include "store/descriptor.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_to_create(const std::string& path, int error) {
+    throw SystemError(fmt::format("{}: the folder cannot be created: {}", path, system_reason(error)));
+}
+
+void create_parents(const fs::path& folder, const std::string& for_path) {
+    std::error_code error;
+    if (!folder.empty() && !fs::create_directories(folder, error) && error) {
+        fail_to_create(for_path, error.value());
+    }
+}
+
+void check_writable(const std::string& folder) {
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        throw SystemError(fmt::format("{}: the folder cannot be written to: {}", folder, system_reason(errno)));
+    }
+}
+
+std::string create_default() {
+    std::string stamp = utc_timestamp();
+    std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+    std::random_device random;
+    create_parents("results", "results");
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        const std::string path = fmt::format("results/run-{}-{:04x}", stamp, random() & 0xffffu);
+        if (::mkdir(path.c_str(), 0777) == 0) {  // fails on anything that is there, so nothing is ever written over
+            return path;
+        }
+        if (errno != EEXIST) {
+            fail_to_create(path, errno);
+        }
+    }
+    fail_to_create("results/run-" + stamp, EEXIST);
+}
+
+/// Leftovers of a run that was killed before its journal began do not count.
+bool is_empty(const std::string& folder) {
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) {
+        throw SystemError(fmt::format("{}: the folder cannot be read: {}", folder, system_reason(error.value())));
+    }
+    return std::all_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
+        return is_temporary_name(entry.path().filename().string());
+    });
+}
+
+}  // namespace
+
+std::string create_run_folder(const std::string& out) {
+    if (out.empty()) {
+        return create_default();
+    }
+    fs::path folder = out;
+    if (!folder.has_filename()) {
+        folder = folder.parent_path();  // "runs/a/": the last part is the folder itself
+    }
+    create_parents(folder.parent_path(), out);
+    if (::mkdir(folder.c_str(), 0777) == 0) {
+        return out;
+    }
+    if (errno != EEXIST) {
+        fail_to_create(out, errno);
+    }
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+        throw InputError(fmt::format("{}: is a file where --out needs a folder", out));
+    }
+    if (fs::exists(folder / "journal.jsonl", ignored)) {
+        throw InputError(
+            fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, out));
+    }
+    if (!is_empty(out)) {
+        throw InputError(
+            fmt::format("{}: is not empty; --out needs a new or empty folder (--resume goes on with a run)", out));
+    }
+    check_writable(out);
+    return out;
+}
+
+}  // namespace normtune

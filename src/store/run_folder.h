@@ -1,0 +1,13 @@
+// The folder that a run writes into.
+#pragma once
+
+#include <string>
+
+namespace normtune {
+
+/// A new folder for a run, empty and writable; returns its path. `out` empty: "results/run-20261120T235959Z-1f3a" below
+/// the present folder, never one that is there already. Else `out` itself (with its parents), which must not exist or
+/// be an empty folder. Throws InputError (in use, a file) and SystemError (cannot be created or written).
+std::string create_run_folder(const std::string& out);
+
+}  // namespace normtune

@@ -1,0 +1,285 @@
+#include "store/journal.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "store/atomic_file.h"
+#include "store/random_record.h"
+#include "store/record_json.h"
+#include "store/temporary_folder.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::RandomRecords;
+using testing::TemporaryFolder;
+
+JournalHeader sample_header() {
+    RandomRecords random(7);
+    return {random.environment(),
+            {"normtune", "sweep", "--shapes", "qwen3 \"x\"\n"},
+            R"({"seed":1})",
+            random.results(0).plans};
+}
+
+/// A small record; `rows` makes trials differ, `reason` the records of one trial.
+Record sample_record(int rows, const std::string& reason = "") {
+    Record record;
+    record.timestamp = "2026-11-20T23:59:59Z";
+    record.problem.shape = {rows, 64, 64};
+    record.reason = reason;
+    return record;
+}
+
+void append_bytes(const std::string& path, std::string_view bytes) {
+    std::ofstream(path, std::ios::app | std::ios::binary) << bytes;
+}
+
+std::string error_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const InputError& error) {
+        return error.what();
+    } catch (const SystemError& error) {
+        return std::string("system: ") + error.what();
+    }
+    return "no error";
+}
+
+TEST(Journal, KeepsHeaderRecordsAndFinals) {
+    const TemporaryFolder folder;
+    RandomRecords random(8);
+    std::vector<Record> records;
+    const FinalEntry final_entry{"problem", {{"w4", {1.5, 2.25}, 1, true}, {"w8", {3.0}, 2, false}}};
+    {
+        Journal journal = Journal::create(folder.path(), sample_header());
+        for (int i = 0; i < 50; ++i) {
+            records.push_back(random.record());
+            journal.append(records.back());
+        }
+        journal.append(final_entry);
+    }
+    const JournalContents read = read_journal(folder.path());
+    EXPECT_EQ(to_json(read.header.environment), to_json(sample_header().environment));
+    EXPECT_EQ(read.header.command, sample_header().command);
+    EXPECT_EQ(read.header.selection, sample_header().selection);
+    ASSERT_EQ(read.header.plans.size(), 1u);
+    EXPECT_EQ(read.header.plans[0].pruned[0].count, sample_header().plans[0].pruned[0].count);
+    ASSERT_EQ(read.records.size(), records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        EXPECT_EQ(to_json(read.records[i]), to_json(records[i]));
+    }
+    ASSERT_EQ(read.finals.size(), 1u);
+    EXPECT_EQ(read.finals[0].problem_key, "problem");
+    ASSERT_EQ(read.finals[0].finalists.size(), 2u);
+    EXPECT_EQ(read.finals[0].finalists[0].rounds_us, (std::vector<double>{1.5, 2.25}));
+    EXPECT_TRUE(read.finals[0].finalists[0].tied);
+    EXPECT_EQ(read.dropped_lines, 0);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"journal.jsonl"});
+}
+
+TEST(Journal, TheLaterLineOfATrialHolds) {
+    const TemporaryFolder folder;
+    {
+        Journal journal = Journal::create(folder.path(), sample_header());
+        journal.append(sample_record(1, "first"));
+        journal.append(sample_record(2));
+        journal.append(sample_record(1, "second"));
+        journal.append(FinalEntry{"p", {}});
+        journal.append(FinalEntry{"p", {{"w4", {}, 1, false}}});
+    }
+    const JournalContents read = read_journal(folder.path());
+    ASSERT_EQ(read.records.size(), 2u);
+    EXPECT_EQ(read.records[0].reason, "second");
+    ASSERT_EQ(read.finals.size(), 1u);
+    EXPECT_EQ(read.finals[0].finalists.size(), 1u);
+}
+
+TEST(Journal, CutAtEveryByteItLosesAtMostTheLastLine) {
+    const TemporaryFolder folder;
+    {
+        Journal journal = Journal::create(folder.path(), sample_header());
+        journal.append(sample_record(1));
+        journal.append(sample_record(2));
+    }
+    const std::string path = folder / "journal.jsonl";
+    const std::string whole = read_file(path);
+    const std::size_t header = whole.find('\n') + 1;
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        std::filesystem::remove(path);
+        append_bytes(path, whole.substr(0, size));
+        JournalContents contents;
+        if (size < header) {
+            EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
+                      path + ": has no complete first line: it is no journal of a run");
+            continue;
+        }
+        const auto complete = static_cast<std::size_t>(
+                                  std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size), '\n')) -
+                              1;
+        {
+            Journal journal = Journal::resume(folder.path(), contents);
+            ASSERT_EQ(contents.records.size(), complete) << size;
+            ASSERT_EQ(contents.dropped_lines, whole[size - 1] == '\n' ? 0 : 1) << size;
+            journal.append(sample_record(3));
+        }
+        const JournalContents after = read_journal(folder.path());
+        ASSERT_EQ(after.records.size(), complete + 1);
+        EXPECT_EQ(after.records.back().problem.shape.rows, 3);
+        EXPECT_EQ(after.dropped_lines, 0);
+    }
+}
+
+TEST(Journal, OtherGarbageIsAnErrorWithItsLine) {
+    const TemporaryFolder folder;
+    { Journal::create(folder.path(), sample_header()).append(sample_record(1)); }
+    const std::string path = folder / "journal.jsonl";
+    const std::string good = read_file(path);
+    const auto error_after = [&](std::string_view bytes) {
+        write_file_atomically(path, good + std::string(bytes));
+        return error_of([&] { read_journal(folder.path()); });
+    };
+    EXPECT_EQ(error_after("garbage\n").find(path + ":3: is not JSON: "), 0u) << error_after("garbage\n");
+    EXPECT_EQ(error_after("\n").find(path + ":3: is not JSON: "), 0u);
+    EXPECT_EQ(error_after(std::string(512, '\0') + "\n").find(path + ":3: is not JSON: "), 0u);
+    EXPECT_EQ(error_after("[1]\n"), path + ":3: expected an object, got an array");
+    EXPECT_EQ(error_after("{}\n"), path + ":3: is no line of a journal: it has neither \"record\" nor \"final\"");
+    EXPECT_EQ(error_after("{\"record\":{\"timestamp\":5}}\n"),
+              path + ":3: record/timestamp: expected text, got the number '5'");
+}
+
+TEST(Journal, RefusesANewerVersion) {
+    const TemporaryFolder folder;
+    { Journal::create(folder.path(), sample_header()); }
+    const std::string path = folder / "journal.jsonl";
+    auto header = nlohmann::json::parse(read_file(path));
+    header["schema_version"] = 2;
+    write_file_atomically(path, header.dump() + "\n");
+    EXPECT_EQ(error_of([&] { read_journal(folder.path()); }),
+              path + ":1: schema_version: 2 was written by a newer normtune; this one reads up to 1: update it");
+}
+
+TEST(Journal, SaysWhatIsNoFolderOfARun) {
+    const TemporaryFolder folder;
+    JournalContents contents;
+    EXPECT_EQ(error_of([&] { Journal::resume(folder / "none", contents); }),
+              (folder / "none") + ": there is no such folder");
+    EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
+              folder.path() + ": holds no journal.jsonl: it is not the folder of a run");
+    write_file_atomically(folder / "file", "");
+    EXPECT_EQ(error_of([&] { Journal::resume(folder / "file", contents); }),
+              (folder / "file") + ": is a file where the folder of a run is needed");
+    std::filesystem::create_directory(folder / "journal.jsonl");
+    EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
+              (folder / "journal.jsonl") + ": is a folder where a file is needed");
+}
+
+TEST(Journal, OneWriterAtATime) {
+    const TemporaryFolder folder;
+    JournalContents contents;
+    {
+        Journal journal = Journal::create(folder.path(), sample_header());
+        EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
+                  (folder / "journal.jsonl") + ": another normtune is writing to it; wait until that has ended");
+        EXPECT_EQ(error_of([&] { Journal::create(folder.path(), sample_header()); }),
+                  "system: " + (folder / "journal.jsonl") + ": cannot be created: File exists");
+        journal.append(sample_record(1));
+        EXPECT_EQ(read_journal(folder.path()).records.size(), 1u);  // reading is free
+    }
+    EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }), "no error");
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"journal.jsonl"});
+}
+
+TEST(Journal, AFullDiskLeavesItReadableAndUsable) {
+    const TemporaryFolder folder;
+    Journal journal = Journal::create(folder.path(), sample_header());
+    journal.append(sample_record(1));
+    const std::string before = read_file(folder / "journal.jsonl");
+    rlimit old_limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = old_limit;
+    limit.rlim_cur = before.size() + 100;  // within the next line
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const std::string error = error_of([&] { journal.append(sample_record(2)); });
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old_limit), 0);
+    std::signal(SIGXFSZ, old_handler);
+    EXPECT_EQ(error, "system: " + (folder / "journal.jsonl") + ": cannot be written: File too large");
+    EXPECT_EQ(read_file(folder / "journal.jsonl"), before);
+    journal.append(sample_record(2));  // room again
+    EXPECT_EQ(read_journal(folder.path()).records.size(), 2u);
+}
+
+TEST(Journal, ResumingClearsWhatAKilledProcessLeft) {
+    const TemporaryFolder folder;
+    { Journal::create(folder.path(), sample_header()); }
+    write_file_atomically(folder / ".normtune-1-0.tmp", "half a result");
+    JournalContents contents;
+    Journal::resume(folder.path(), contents);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"journal.jsonl"});
+}
+
+/// A writer killed at any moment: every record whose append returned is there, and the journal goes on.
+TEST(Journal, SurvivesKills) {
+    const TemporaryFolder folder;
+    int done[2];
+    ASSERT_EQ(::pipe(done), 0);
+    { Journal::create(folder.path(), sample_header()); }
+    int next = 1;
+    for (int kill_after_us = 0; kill_after_us < 6000; kill_after_us += 200) {
+        const pid_t writer = ::fork();
+        ASSERT_GE(writer, 0);
+        if (writer == 0) {
+            try {
+                JournalContents contents;
+                Journal journal = Journal::resume(folder.path(), contents);
+                for (int rows = next;; ++rows) {
+                    journal.append(sample_record(rows));
+                    if (::write(done[1], &rows, sizeof rows) != sizeof rows) {
+                        break;
+                    }
+                }
+            } catch (...) {
+            }
+            ::_exit(1);
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(kill_after_us));
+        ::kill(writer, SIGKILL);
+        int status = 0;
+        ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+        ASSERT_TRUE(WIFSIGNALED(status)) << "the writer failed by itself";
+
+        int acknowledged = next - 1;
+        const int end = 0;
+        ASSERT_EQ(::write(done[1], &end, sizeof end), static_cast<ssize_t>(sizeof end));
+        for (int rows = 0; ::read(done[0], &rows, sizeof rows) == sizeof rows && rows != 0;) {
+            acknowledged = rows;
+        }
+        const JournalContents read = read_journal(folder.path());
+        ASSERT_LE(read.dropped_lines, 1);
+        ASSERT_GE(static_cast<int>(read.records.size()), acknowledged);
+        for (std::size_t i = 0; i < read.records.size(); ++i) {
+            ASSERT_EQ(read.records[i].problem.shape.rows, static_cast<std::int64_t>(i) + 1);
+        }
+        next = static_cast<int>(read.records.size()) + 1;
+    }
+    EXPECT_GT(next, 1) << "nothing was ever written: the test says nothing";
+    ::close(done[0]);
+    ::close(done[1]);
+}
+
+}  // namespace
+}  // namespace normtune

@@ -1,0 +1,102 @@
+#include "store/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "store/atomic_file.h"
+#include "store/temporary_folder.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+std::string error_of(const std::string& out) {
+    try {
+        create_run_folder(out);
+    } catch (const InputError& error) {
+        return error.what();
+    } catch (const SystemError& error) {
+        return std::string("system: ") + error.what();
+    }
+    return "no error";
+}
+
+/// The present folder, for as long as it lives.
+class InFolder {
+public:
+    explicit InFolder(const std::string& folder) : before_(fs::current_path()) { fs::current_path(folder); }
+    InFolder(const InFolder&) = delete;
+    InFolder& operator=(const InFolder&) = delete;
+    ~InFolder() { fs::current_path(before_); }
+
+private:
+    fs::path before_;
+};
+
+TEST(RunFolder, DefaultNamesAreNewFolders) {
+    const TemporaryFolder folder;
+    const InFolder here(folder.path());
+    std::set<std::string> names;
+    for (int i = 0; i < 20; ++i) {
+        const std::string path = create_run_folder("");
+        EXPECT_TRUE(std::regex_match(path, std::regex("results/run-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}"))) << path;
+        EXPECT_TRUE(fs::is_directory(path) && fs::is_empty(path));
+        names.insert(path);
+    }
+    EXPECT_EQ(names.size(), 20u);
+}
+
+TEST(RunFolder, DefaultNeedsResultsToBeAFolder) {
+    const TemporaryFolder folder;
+    const InFolder here(folder.path());
+    write_file_atomically("results", "a file");
+    EXPECT_EQ(error_of("").find("system: results"), 0u) << error_of("");
+    EXPECT_EQ(read_file("results"), "a file");
+}
+
+TEST(RunFolder, TakesANewOrEmptyFolder) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(create_run_folder(folder / "a/b/c"), folder / "a/b/c");
+    EXPECT_EQ(create_run_folder(folder / "a/b/c"), folder / "a/b/c");  // empty
+    EXPECT_EQ(create_run_folder(folder / "d/"), folder / "d/");
+    EXPECT_TRUE(fs::is_directory(folder / "d"));
+    write_file_atomically(folder / "d/.normtune-1-0.tmp", "left by a kill");
+    EXPECT_EQ(create_run_folder(folder / "d"), folder / "d");
+}
+
+TEST(RunFolder, RefusesWhatIsInUse) {
+    const TemporaryFolder folder;
+    const std::string out = folder / "run";
+    fs::create_directory(out);
+    write_file_atomically(out + "/notes.txt", "mine");
+    EXPECT_EQ(error_of(out), out + ": is not empty; --out needs a new or empty folder (--resume goes on with a run)");
+    write_file_atomically(out + "/journal.jsonl", "");
+    EXPECT_EQ(error_of(out),
+              out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
+    EXPECT_EQ(error_of(out + "/notes.txt"), out + "/notes.txt: is a file where --out needs a folder");
+    EXPECT_EQ(error_of(out + "/notes.txt/x"),
+              "system: " + out + "/notes.txt/x: the folder cannot be created: Not a directory");
+}
+
+TEST(RunFolder, SaysWhereItCannotWrite) {
+    EXPECT_EQ(error_of("/proc/normtune/run").find("system: /proc/normtune/run: the folder cannot be created: "), 0u);
+    EXPECT_EQ(error_of(std::string(5000, 'x')),
+              "system: " + std::string(5000, 'x') + ": the folder cannot be created: File name too long");
+    if (::geteuid() != 0) {
+        const TemporaryFolder folder;
+        fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+        EXPECT_EQ(error_of(folder.path()),
+                  "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
+        fs::permissions(folder.path(), fs::perms::owner_all);
+    }
+}
+
+}  // namespace
+}  // namespace normtune
