@@ -31,15 +31,15 @@ void JsonReader::fail_type(std::string_view wanted) const {
     std::string_view got = value_->type_name();
     fail(fmt::format("expected {}, got {}", wanted,
                      got == "null"     ? "null"
-                     : got == "number" ? fmt::format("the number {}", quoted_json_text(value_->dump()))
+                     : got == "number" ? fmt::format("the number {}", quoted_for_message(value_->dump()))
                      : got == "string"
-                         ? fmt::format("the text {}", quoted_json_text(value_->get_ref<const json::string_t&>()))
+                         ? fmt::format("the text {}", quoted_for_message(value_->get_ref<const json::string_t&>()))
                          : fmt::format("{} {}", got == "array" || got == "object" ? "an" : "a", got)));
 }
 
 void JsonReader::fail_unknown(std::string_view word, const std::string_view* first,
                               const std::string_view* last) const {
-    fail(fmt::format("unknown value {}{}", quoted_json_text(word), suggestion(word, first, last)));
+    fail(fmt::format("unknown value {}{}", quoted_for_message(word), suggestion(word, first, last)));
 }
 
 void JsonReader::expect_object() const {
@@ -165,20 +165,6 @@ json parse_json(std::string_view text, std::string_view where) {
         }
         throw InputError(fmt::format("{}: is not JSON: {}", where, to_utf8(message)));
     }
-}
-
-std::string quoted_json_text(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    std::string out = "'";
-    for (const char c : text.substr(0, longest)) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-            out += c;
-        }
-    }
-    out += text.size() > longest ? "…'" : "'";
-    return to_utf8(out);
 }
 
 }  // namespace normtune

@@ -74,7 +74,4 @@ private:
 /// Parses a whole document. Throws InputError "WHERE: is not JSON: what and where (line, column)".
 nlohmann::json parse_json(std::string_view text, std::string_view where);
 
-/// A string for a message: cut where it is long, control characters escaped, so that the message stays one line.
-std::string quoted_json_text(std::string_view text);
-
 }  // namespace normtune

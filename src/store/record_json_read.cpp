@@ -53,7 +53,7 @@ Problem read_problem(const JsonReader& in) {
         problem.uses.push_back(read_use(uses.element(i)));
     }
     if (const auto key = in.find("key"); key && key->text() != problem.key()) {
-        key->fail(fmt::format("{} does not fit the members beside it, which make '{}'", quoted_json_text(key->text()),
+        key->fail(fmt::format("{} does not fit the members beside it, which make '{}'", quoted_for_message(key->text()),
                               problem.key()));
     }
     return problem;
@@ -72,13 +72,13 @@ void read_axis(const JsonReader& in, Configuration& configuration, Axis axis) {
     const std::optional<int> value = axis_parse(axis, text);
     if (!value) {
         const std::string_view* first = allowed.names.data();
-        in.fail(allowed.names.empty() ? fmt::format("{} is not a value of {}; {} from {} to {}", quoted_json_text(text),
+        in.fail(allowed.names.empty() ? fmt::format("{} is not a value of {}; {} from {} to {}", quoted_for_message(text),
                                                     axis_names.name(axis),
                                                     axis == Axis::block_size ? "'row', or a power of two"
                                                     : allowed.power_of_two   ? "a power of two"
                                                                              : "a whole number",
                                                     axis == Axis::block_size ? 1 : allowed.least, allowed.most)
-                                      : fmt::format("unknown value {}{}", quoted_json_text(text),
+                                      : fmt::format("unknown value {}{}", quoted_for_message(text),
                                                     suggestion(text, first, first + allowed.names.size())));
     }
     set_axis(configuration, axis, *value);
@@ -94,7 +94,7 @@ Configuration read_configuration(const JsonReader& in) {
     }
     // The key also catches an axis that this version does not know and that makes a difference.
     if (const JsonReader key = in.at("key"); key.text() != configuration.key()) {
-        key.fail(fmt::format("{} does not fit the axes beside it, which make '{}'", quoted_json_text(key.text()),
+        key.fail(fmt::format("{} does not fit the axes beside it, which make '{}'", quoted_for_message(key.text()),
                              configuration.key()));
     }
     return configuration;

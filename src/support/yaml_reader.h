@@ -14,6 +14,8 @@
 #include "support/names.h"
 #include "support/quote.h"
 
+#include "support/error.h"
+
 namespace normtune {
 
 struct YamlEntry;
