@@ -68,11 +68,7 @@ struct Journal::State {
 Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Journal::Journal(Journal&&) noexcept = default;
 
-Journal::~Journal() {
-    if (state_) {
-        ::fdatasync(state_->file.get());
-    }
-}
+Journal::~Journal() = default;
 
 Journal Journal::create(const std::string& folder, const JournalHeader& header) {
     auto state = std::make_unique<State>();

@@ -72,8 +72,8 @@ void read_axis(const JsonReader& in, Configuration& configuration, Axis axis) {
     const std::optional<int> value = axis_parse(axis, text);
     if (!value) {
         const std::string_view* first = allowed.names.data();
-        in.fail(allowed.names.empty() ? fmt::format("{} is not a value of {}; {} from {} to {}", quoted_for_message(text),
-                                                    axis_names.name(axis),
+        in.fail(allowed.names.empty() ? fmt::format("{} is not a value of {}; {} from {} to {}",
+                                                    quoted_for_message(text), axis_names.name(axis),
                                                     axis == Axis::block_size ? "'row', or a power of two"
                                                     : allowed.power_of_two   ? "a power of two"
                                                                              : "a whole number",

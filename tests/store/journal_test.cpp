@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/atomic_file.h"
+#include "store/journal_lines.h"
 #include "store/random_record.h"
 #include "store/record_json.h"
 #include "store/temporary_folder.h"
@@ -109,37 +110,38 @@ TEST(Journal, TheLaterLineOfATrialHolds) {
 }
 
 TEST(Journal, CutAtEveryByteItLosesAtMostTheLastLine) {
-    const TemporaryFolder folder;
-    {
-        Journal journal = Journal::create(folder.path(), sample_header());
-        journal.append(sample_record(1));
-        journal.append(sample_record(2));
-    }
-    const std::string path = folder / "journal.jsonl";
-    const std::string whole = read_file(path);
+    const std::string whole =
+        journal_line(sample_header()) + journal_line(sample_record(1)) + journal_line(sample_record(2));
     const std::size_t header = whole.find('\n') + 1;
+    std::size_t complete = 0;  // lines after the header
     for (std::size_t size = 0; size < whole.size(); ++size) {
-        std::filesystem::remove(path);
-        append_bytes(path, whole.substr(0, size));
-        JournalContents contents;
+        const std::string_view text = std::string_view(whole).substr(0, size);
         if (size < header) {
-            EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
-                      path + ": has no complete first line: it is no journal of a run");
+            EXPECT_EQ(error_of([&] { parse_journal(text, "j"); }),
+                      "j: has no complete first line: it is no journal of a run");
             continue;
         }
-        const auto complete = static_cast<std::size_t>(
-                                  std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size), '\n')) -
-                              1;
-        {
-            Journal journal = Journal::resume(folder.path(), contents);
-            ASSERT_EQ(contents.records.size(), complete) << size;
-            ASSERT_EQ(contents.dropped_lines, whole[size - 1] == '\n' ? 0 : 1) << size;
-            journal.append(sample_record(3));
-        }
-        const JournalContents after = read_journal(folder.path());
-        ASSERT_EQ(after.records.size(), complete + 1);
-        EXPECT_EQ(after.records.back().problem.shape.rows, 3);
-        EXPECT_EQ(after.dropped_lines, 0);
+        complete += size > header && text.back() == '\n' ? 1 : 0;
+        const ParsedJournal parsed = parse_journal(text, "j");
+        ASSERT_EQ(parsed.contents.records.size(), complete) << size;
+        ASSERT_EQ(parsed.contents.dropped_lines, text.back() == '\n' ? 0 : 1) << size;
+        ASSERT_EQ(parsed.complete_bytes, text.rfind('\n') + 1) << size;
+    }
+    EXPECT_EQ(complete, 1u);
+}
+
+TEST(Journal, ResumingGoesOnAfterTheLastCompleteLine) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "journal.jsonl";
+    const std::string complete = journal_line(sample_header()) + journal_line(sample_record(1));
+    for (const std::size_t torn : {std::size_t{0}, std::size_t{1}, std::size_t{100}}) {
+        std::filesystem::remove(path);
+        append_bytes(path, complete + journal_line(sample_record(2)).substr(0, torn));
+        JournalContents contents;
+        Journal::resume(folder.path(), contents).append(sample_record(3));
+        EXPECT_EQ(contents.records.size(), 1u);
+        EXPECT_EQ(contents.dropped_lines, torn == 0 ? 0 : 1);
+        EXPECT_EQ(read_file(path), complete + journal_line(sample_record(3)));
     }
 }
 
