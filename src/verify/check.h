@@ -1,0 +1,30 @@
+// One output tensor, as it came from the device, against the oracles.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "problem/problem.h"
+#include "verify/host_rows.h"
+#include "verify/oracle.h"
+#include "verify/verification.h"
+
+namespace normtune {
+
+struct Findings {
+    std::vector<TensorCheck> checks;
+    std::string reason;  // one line, of the first check that failed; empty where all hold
+};
+
+/// `tensor` as tensors(problem) has it, apart from an in-place dx: its role is then dx, its bytes are dy's. Elements
+/// that still hold the poison, NaN and infinity are looked for in all rows, values compared in the reference's rows.
+void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes,
+                  const Reference& reference, Findings& findings);
+
+/// An input must come back as it went in, gaps of the row stride included.
+void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before,
+                 std::span<const std::byte> after, Findings& findings);
+
+}  // namespace normtune

@@ -1,0 +1,55 @@
+#include "verify/companions.h"
+
+#include <algorithm>
+#include <array>
+
+namespace normtune {
+
+namespace {
+
+/// Primes, so that no tile of two rows or more divides them.
+constexpr std::array<std::int64_t, 14> odd_rows{3, 7, 13, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 65521};
+
+/// More than three tiles and a part of one, or more than one tile where rows are so wide that this takes too long.
+std::int64_t tail_rows(std::int64_t tile, std::int64_t cols) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 20;
+    const auto above = [](std::int64_t rows) {
+        const auto* found = std::upper_bound(odd_rows.begin(), odd_rows.end(), rows);
+        return found == odd_rows.end() ? rows + 1 : *found;
+    };
+    const std::int64_t three = above(3 * tile);
+    return three * cols <= most_elements ? three : above(tile);
+}
+
+std::int64_t odd_cols_like(std::int64_t cols) {
+    return cols < 1200 ? 409 : cols < 8000 ? 3571 : 17389;
+}
+
+}  // namespace
+
+std::vector<Shape> companion_shapes(const Shape& shape, const Configuration& configuration, int warp_size) {
+    const int threads = configuration.num_warps * warp_size;
+    const int side_by_side = std::max(1, threads / std::max(1, configuration.threads_per_row));
+    const std::int64_t tile = std::max(configuration.rows_per_program, side_by_side);
+    const std::int64_t gap = shape.row_stride - shape.cols;
+    std::vector<Shape> shapes;
+    const auto add = [&](std::int64_t rows, std::int64_t cols, std::int64_t stride_gap) {
+        const Shape candidate{rows, cols, cols + stride_gap};
+        if (candidate != shape && std::find(shapes.begin(), shapes.end(), candidate) == shapes.end()) {
+            shapes.push_back(candidate);
+        }
+    };
+    const std::int64_t rows = tail_rows(tile, shape.cols);
+    add(rows, shape.cols, gap);
+    add(1, shape.cols, gap);
+    add(7, shape.cols, gap == 0 ? 64 : 0);
+    const std::int64_t odd = shape.cols % 2 == 0 ? shape.cols - 1 : shape.cols - 2;
+    if (odd > 0) {
+        add(7, odd, gap);
+    }
+    const std::int64_t like = odd_cols_like(shape.cols);
+    add(tail_rows(tile, like), like, 0);
+    return shapes;
+}
+
+}  // namespace normtune

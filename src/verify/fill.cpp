@@ -1,0 +1,161 @@
+#include "verify/fill.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "verify/host_rows.h"
+#include "verify/parallel.h"
+
+namespace normtune {
+
+namespace {
+
+/// Finaliser of SplitMix64 (Steele, Lea and Flood 2014): a counter in, well mixed bits out.
+std::uint64_t mix(std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+    return value ^ (value >> 31);
+}
+
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+
+/// Mean 0, variance 1: the sum of four 16-bit uniforms.
+float near_normal(std::uint64_t bits) {
+    const auto sum =
+        static_cast<std::int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+    return static_cast<float>(sum - 131070) * (1.0f / 37837.22f);
+}
+
+std::uint64_t row_seed(std::uint64_t seed, TensorRole role, std::int64_t row) {
+    return mix(mix(seed + golden * (1 + static_cast<std::uint64_t>(role))) + golden * static_cast<std::uint64_t>(row));
+}
+
+bool squares_in_fp16(const Operation& operation) {
+    return operation.dtype == Dtype::fp16 && operation.casting == Casting::none;
+}
+
+/// Where dx of a row of zeros, m/√eps, stays finite in the tensor's type.
+bool zeros_allowed(const Operation& operation) {
+    const double least = operation.dtype == Dtype::fp16 && operation.has_backward() ? 1e-6 : 1e-30;
+    return operation.eps >= least;
+}
+
+float row_scale(const Operation& operation, RowKind kind) {
+    switch (kind) {
+        case RowKind::zeros:
+            return 0;
+        case RowKind::tiny:
+            return squares_in_fp16(operation) ? 0.0625f
+                                              : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
+        case RowKind::large:
+            return squares_in_fp16(operation) ? 16 : 1000;
+        case RowKind::plain:
+        case RowKind::spike:
+            break;
+    }
+    return 1;
+}
+
+/// √N/2 is what 16-bit bounds need to see one missing column; fp32 bounds are tighter, and their premise (a sum's
+/// partial sums stay near its value) wants less.
+float spike_height(const Operation& operation, std::int64_t cols) {
+    const auto root = static_cast<float>(std::sqrt(static_cast<double>(cols)));
+    return operation.dtype == Dtype::fp32 ? std::max(4.0f, root / 16) : std::clamp(root / 2, 4.0f, 180.0f);
+}
+
+void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed,
+              std::span<float> out) {
+    const std::uint64_t stream = row_seed(seed, tensor.role, row);
+    float scale = 1;
+    float mean = 0;
+    const bool of_x = tensor.role == TensorRole::x || tensor.role == TensorRole::residual;
+    const RowKind kind = of_x ? row_kind(problem, row, seed) : RowKind::plain;
+    if (of_x) {
+        scale = row_scale(problem.operation, kind);
+    } else if (tensor.role == TensorRole::gamma) {
+        scale = 0.25f;
+        mean = static_cast<float>(1 - problem.operation.offset);
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = mean + scale * near_normal(mix(stream + golden * i));
+    }
+    if (tensor.role == TensorRole::x && kind == RowKind::spike) {
+        const bool last = row == tensor.rows - 1;
+        const std::size_t place = last ? out.size() - 1 : static_cast<std::size_t>(mix(stream) % out.size());
+        out[place] = spike_height(problem.operation, tensor.cols);
+    }
+}
+
+}  // namespace
+
+RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
+    const RowKind zeros = zeros_allowed(problem.operation) ? RowKind::zeros : RowKind::tiny;
+    if (row == problem.shape.rows - 1) {
+        return RowKind::spike;
+    }
+    switch (row) {
+        case 0:
+            return RowKind::tiny;
+        case 1:
+            return RowKind::large;
+        case 2:
+            return zeros;
+        default:
+            break;
+    }
+    const std::uint64_t draw = mix(mix(seed) + golden * static_cast<std::uint64_t>(row)) % 64;
+    switch (draw) {
+        case 0:
+            return zeros;
+        case 1:
+            return RowKind::tiny;
+        case 2:
+            return RowKind::large;
+        case 3:
+        case 4:
+            return RowKind::spike;
+        default:
+            return RowKind::plain;
+    }
+}
+
+std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
+    if (tensor.row_stride > tensor.cols) {
+        poison(tensor.dtype, bytes);
+    }
+    for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols),
+                   [&](std::int64_t first, std::int64_t last, int) {
+                       std::vector<float> row(static_cast<std::size_t>(tensor.cols));
+                       for (std::int64_t i = first; i < last; ++i) {
+                           draw_row(problem, tensor, i, seed, row);
+                           encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
+                       }
+                   });
+    return bytes;
+}
+
+std::uint32_t poison_code(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::bf16:
+            return 0xffa5;
+        case Dtype::fp16:
+            return 0xfda5;
+        case Dtype::fp32:
+            break;
+    }
+    return 0xffa5a5a5;
+}
+
+void poison(Dtype dtype, std::span<std::byte> bytes) {
+    const std::uint32_t code = poison_code(dtype);
+    const std::uint32_t word = dtype == Dtype::fp32 ? code : code << 16 | code;
+    std::size_t at = 0;
+    for (; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
+        std::memcpy(bytes.data() + at, &word, sizeof(word));
+    }
+    std::memcpy(bytes.data() + at, &word, bytes.size() - at);
+}
+
+}  // namespace normtune

@@ -1,0 +1,33 @@
+// What verification puts into a problem's tensors: fresh random inputs, and poison where an output is to be written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace normtune {
+
+/// What a row of x holds. Most are plain: near N(0, 1) (sums of four uniforms). Some lie in wait for a defect:
+enum class RowKind {
+    plain,
+    zeros,  // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
+    tiny,   // of eps's own magnitude, so that eps is half of the sum
+    large,  // 1000 times larger (fp16 with casting none: 16, whose squares fit)
+    spike,  // one element carries a fifth of the row's energy: a sum that skips its column is far off
+};
+
+/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 4 has all kinds.
+RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed);
+
+/// A fresh input tensor, gaps of its row stride poisoned. gamma is 1 + N(0, ¼²) less the offset; dy, ds and residual
+/// are N(0, 1), residual scaled with its row of x. rstd is no draw: the oracle gives it.
+std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed);
+
+/// Fills with a signalling NaN that no arithmetic produces (results are quiet NaNs) and no copy of an input holds.
+void poison(Dtype dtype, std::span<std::byte> bytes);
+std::uint32_t poison_code(Dtype dtype);
+
+}  // namespace normtune

@@ -1,0 +1,89 @@
+#include "verify/fill.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "verify/host_rows.h"
+
+namespace normtune {
+namespace {
+
+std::vector<float> draw_x(const Problem& problem, std::uint64_t seed) {
+    const Tensor x = tensors(problem).front();
+    const std::vector<std::byte> bytes = draw_input(problem, x, seed);
+    std::vector<float> values(static_cast<std::size_t>(x.span()));
+    decode(x.dtype, bytes.data(), 0, std::span(values));
+    return values;
+}
+
+TEST(Fill, PlainRowsAreNearNormal) {
+    const Problem problem = parse_problem_key("rms_norm/forward/fp32/llama/400x1000");
+    const std::vector<float> values = draw_x(problem, 7);
+    double sum = 0;
+    double squares = 0;
+    double count = 0;
+    for (std::int64_t row = 0; row < 400; ++row) {
+        if (row_kind(problem, row, 7) == RowKind::plain) {
+            for (std::size_t j = 0; j < 1000; ++j) {
+                const auto v = static_cast<double>(values[static_cast<std::size_t>(row) * 1000 + j]);
+                sum += v;
+                squares += v * v;
+                ++count;
+            }
+        }
+    }
+    EXPECT_GT(count, 300e3);
+    EXPECT_NEAR(sum / count, 0, 0.01);
+    EXPECT_NEAR(squares / count, 1, 0.01);
+}
+
+TEST(Fill, AFewRowsHaveEveryKindAndTheLastRowsLastColumnSpikes) {
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/4x4096");
+    std::set<RowKind> kinds;
+    for (std::int64_t row = 0; row < 4; ++row) {
+        kinds.insert(row_kind(problem, row, 1));
+    }
+    EXPECT_EQ(kinds, (std::set{RowKind::tiny, RowKind::large, RowKind::zeros, RowKind::spike}));
+    const std::vector<float> values = draw_x(problem, 1);
+    EXPECT_EQ(values.back(), 32.0f);
+    EXPECT_EQ(values[2 * 4096 + 5], 0.0f);
+}
+
+TEST(Fill, SeedRepeatsAndRowsDoNot) {
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/64x64");
+    EXPECT_EQ(draw_x(problem, 1), draw_x(problem, 1));
+    EXPECT_NE(draw_x(problem, 1), draw_x(problem, 2));
+    const std::vector<float> values = draw_x(problem, 1);
+    EXPECT_FALSE(std::equal(values.begin() + 64 * 10, values.begin() + 64 * 11, values.begin() + 64 * 11));
+}
+
+TEST(Fill, GapsAndOutputsHoldThePoisonWhichIsASignallingNan) {
+    const Problem problem = parse_problem_key("rms_norm/forward/fp16/llama/3x8/stride11");
+    const std::vector<float> values = draw_x(problem, 1);
+    EXPECT_TRUE(std::isnan(values[8]) && std::isnan(values[10]) && std::isnan(values[11 + 9]));
+    EXPECT_FALSE(std::isnan(values[11]));
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+        std::vector<std::byte> bytes(6 * static_cast<std::size_t>(bytes_of(dtype)));
+        poison(dtype, bytes);
+        std::vector<float> decoded(6);
+        decode(dtype, bytes.data(), 0, std::span(decoded));
+        for (float v : decoded) {
+            EXPECT_TRUE(std::isnan(v));
+        }
+        const std::uint32_t quiet = dtype == Dtype::fp32 ? 0x400000 : dtype == Dtype::bf16 ? 0x40 : 0x200;
+        EXPECT_EQ(poison_code(dtype) & quiet, 0U);
+    }
+}
+
+TEST(Fill, SquaresStayFiniteInFp16WhereTheCastingSquaresInIt) {
+    const std::vector<float> values = draw_x(parse_problem_key("rms_norm/forward/fp16/none/200x100"), 3);
+    for (float v : values) {
+        EXPECT_LT(v * v, 65504.0f);
+    }
+}
+
+}  // namespace
+}  // namespace normtune

@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include "verify/fake_kernels.h"
+#include "verify/verify.h"
+
+namespace normtune {
+namespace {
+
+using fake::Defect;
+using fake::FakeDevice;
+using fake::Order;
+
+Problem problem_of(const char* key) {
+    return parse_problem_key(key);
+}
+
+Verification verify(const Problem& problem, Order order, Defect defect, std::uint64_t seed) {
+    FakeDevice device(order, defect);
+    return Verifier(device, problem, seed).verify(Configuration{});
+}
+
+class CorrectKernels : public testing::TestWithParam<const char*> {};
+
+TEST_P(CorrectKernels, PassInAnyOrderOfSummation) {
+    for (const Order order : {Order::sequential, Order::pairwise, Order::lanes16}) {
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            const Verification verification = verify(problem_of(GetParam()), order, Defect::none, seed);
+            EXPECT_TRUE(verification.passed) << "seed " << seed << ": " << verification.reason;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problems, CorrectKernels,
+    testing::Values("rms_norm/full/fp32/llama/64x256", "rms_norm/full/bf16/llama/64x256",
+                    "rms_norm/full/bf16/gemma/64x256", "rms_norm/full/bf16/none/64x256",
+                    "rms_norm/full/fp16/llama/64x256", "rms_norm/full/fp16/gemma/64x256/offset1",
+                    "rms_norm/full/fp16/none/64x256", "rms_norm/full/bf16/none/64x256/offset1",
+                    "fused_add_rms_norm/full/fp16/none/33x128/w_fp32/offset1",
+                    "rms_norm/backward/fp16/none/64x256/w_fp32", "rms_norm/backward/bf16/llama/200x96/in_place",
+                    "rms_norm/backward/bf16/gemma/200x96/w_fp32", "rms_norm/backward/fp32/gemma/513x64/in_place",
+                    "rms_norm/forward/bf16/llama/40x512/stride576", "rms_norm/forward/fp16/none/16x128/weightless",
+                    "rms_norm/full/bf16/llama/16x128/weightless", "fused_add_rms_norm/full/bf16/llama/40x200",
+                    "fused_add_rms_norm/full/fp32/gemma/40x200",
+                    "fused_add_rms_norm/backward/fp16/gemma/40x200/in_place",
+                    "fused_add_rms_norm/forward/bf16/llama/40x200/residual_fp32",
+                    "fused_add_rms_norm/full/bf16/gemma/40x200/residual_fp32", "rms_norm/full/bf16/llama/5x1",
+                    "rms_norm/full/fp32/llama/1x1", "rms_norm/full/fp16/none/3x2", "rms_norm/full/fp16/llama/9x7"));
+
+TEST(CorrectKernels, PassOnWideRowsAndLongColumns) {
+    for (const char* key : {"rms_norm/full/fp32/llama/3x17389", "rms_norm/full/fp16/llama/3x17389",
+                            "rms_norm/full/fp32/llama/2x131072", "rms_norm/full/fp16/none/2x131072",
+                            "rms_norm/backward/fp32/llama/20000x8", "rms_norm/backward/bf16/llama/20000x8/w_fp32"}) {
+        for (const Order order : {Order::sequential, Order::lanes16}) {
+            const Verification verification = verify(problem_of(key), order, Defect::none, 9);
+            EXPECT_TRUE(verification.passed) << key << ": " << verification.reason;
+        }
+    }
+}
+
+struct Mutation {
+    Defect defect;
+    const char* key;
+    const char* named;  // tensor that the reason must name
+    bool on_companion;  // the problem's own shape is right
+};
+
+void PrintTo(const Mutation& mutation, std::ostream* out) {
+    *out << static_cast<int>(mutation.defect) << " on " << mutation.key;
+}
+
+class WrongKernels : public testing::TestWithParam<Mutation> {};
+
+TEST_P(WrongKernels, AreIncorrectWithTheTensorAndThePlace) {
+    const Mutation& mutation = GetParam();
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const Verification verification = verify(problem_of(mutation.key), Order::lanes16, mutation.defect, seed);
+        ASSERT_FALSE(verification.passed) << "seed " << seed;
+        EXPECT_EQ(verification.reason.rfind(mutation.named, 0), 0U) << verification.reason;
+        EXPECT_EQ(verification.reason.find('\n'), std::string::npos);
+        EXPECT_LT(verification.reason.size(), 250U);
+        const Shape& failed = verification.shapes.back().shape;
+        EXPECT_NE(verification.reason.find(std::to_string(failed.rows) + "x" + std::to_string(failed.cols)),
+                  std::string::npos)
+            << verification.reason;
+        EXPECT_EQ(verification.shapes.size() > 1, mutation.on_companion) << verification.reason;
+        double worst = 0;
+        for (const TensorCheck& check : verification.shapes.back().tensors) {
+            worst = std::max(worst, check.worst_over_bound);
+        }
+        EXPECT_GT(worst, 1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Defects, WrongKernels,
+    testing::Values(Mutation{Defect::last_column_dropped, "rms_norm/forward/bf16/llama/64x256", "y[0][255]", false},
+                    Mutation{Defect::last_column_dropped, "rms_norm/backward/fp32/gemma/64x256", "dx[0][255]", false},
+                    Mutation{Defect::last_column_dropped, "rms_norm/backward/bf16/gemma/64x256/in_place", "dx[", false},
+                    Mutation{Defect::last_row_unwritten, "rms_norm/forward/fp16/gemma/64x256", "y[63][0]", false},
+                    Mutation{Defect::last_row_unwritten, "rms_norm/backward/bf16/llama/64x256/in_place", "dx[63]",
+                             false},
+                    Mutation{Defect::tail_rows_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[", true},
+                    Mutation{Defect::tail_columns_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][248]", true},
+                    Mutation{Defect::single_row_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][0]", true},
+                    Mutation{Defect::gamma_off_by_one, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                    Mutation{Defect::gamma_off_by_one, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                    Mutation{Defect::offset_forgotten, "rms_norm/forward/bf16/gemma/64x256/offset1", "y[", false},
+                    Mutation{Defect::offset_forgotten, "rms_norm/backward/bf16/none/64x256/offset1", "dx[", false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Sums, WrongKernels,
+    testing::Values(
+        Mutation{Defect::eps_forgotten, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+        Mutation{Defect::eps_forgotten, "rms_norm/forward/fp32/gemma/2x256", "y[0]", false},
+        Mutation{Defect::mean_forgets_n, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
+        Mutation{Defect::rstd_of_sum, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/8x17389", "y[", false},
+        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/bf16/gemma/8x17389", "y[", false},
+        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp16/none/4x17389", "y[", false},
+        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/1x131072", "y[", false},
+        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/bf16/llama/8x17389", "dx[", false},
+        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp16/none/8x17389", "dx[", false},
+        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp32/none/8x131072", "dx[", false},
+        Mutation{Defect::dgamma_row_missing, "rms_norm/backward/bf16/llama/1024x256", "dgamma[", false},
+        Mutation{Defect::dgamma_row_missing, "rms_norm/backward/fp32/llama/1024x256", "dgamma[", false},
+        Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Roundings, WrongKernels,
+    testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y: ", false},
+                    Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                    Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y: ", false},
+                    Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y: ", false},
+                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx: ", false},
+                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma: ", true},
+                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
+                    Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
+                    Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                    Mutation{Defect::truncated, "rms_norm/backward/fp16/gemma/64x256", "dx", false},
+                    Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/forward/bf16/llama/64x256", "y", false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Places, WrongKernels,
+    testing::Values(
+        Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
+        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
+        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
+        Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
+        Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
+        Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] = nan", false},
+        Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] = nan", false},
+        Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] = nan", false},
+        Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] = nan", false},
+        Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
+        Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+
+TEST(Verifier, ReferencesServeAllConfigurationsAndCompanionsAreFew) {
+    FakeDevice device;
+    Verifier verifier(device, problem_of("rms_norm/forward/bf16/llama/64x256"), 5);
+    Configuration one;
+    Configuration two;
+    two.rows_per_program = 4;
+    const Verification first = verifier.verify(one);
+    const Verification second = verifier.verify(two);
+    EXPECT_TRUE(first.passed && second.passed);
+    EXPECT_LE(first.shapes.size(), 6U);
+    bool single_row = false;
+    bool odd = false;
+    bool strided = false;
+    bool partial = false;
+    for (const ShapeCheck& check : second.shapes) {
+        single_row |= check.shape.rows == 1;
+        odd |= check.shape.cols == 409;
+        strided |= check.shape.row_stride > check.shape.cols;
+        partial |= check.shape.rows > two.rows_per_program && check.shape.rows % two.rows_per_program != 0;
+        EXPECT_EQ(check.rows_checked, check.shape.rows);
+    }
+    EXPECT_TRUE(single_row && odd && strided && partial);
+    EXPECT_EQ(first.seed, 5U);
+}
+
+TEST(Verifier, AShapeThatCannotBeExpressedIsLeftOutUnlessItIsTheProblemsOwn) {
+    FakeDevice device;
+    device.unsupported = [](const Problem& problem) { return problem.shape.cols % 2 != 0; };
+    const Verification verification = Verifier(device, problem_of("rms_norm/forward/bf16/llama/64x256"), 5).verify({});
+    EXPECT_TRUE(verification.passed);
+    for (const ShapeCheck& check : verification.shapes) {
+        EXPECT_EQ(check.shape.cols, 256);
+    }
+    Verifier odd(device, problem_of("rms_norm/forward/bf16/llama/64x255"), 5);
+    EXPECT_THROW(odd.verify({}), DeviceError);
+}
+
+TEST(Verifier, LargeShapesAreCheckedOnASampleOfRowsButWrittenEverywhere) {
+    const Problem large = problem_of("rms_norm/forward/bf16/gemma/20001x256");
+    const Verification good = verify(large, Order::lanes16, Defect::none, 3);
+    EXPECT_TRUE(good.passed) << good.reason;
+    EXPECT_LT(good.shapes.front().rows_checked, 20001);
+    EXPECT_GE(good.shapes.front().rows_checked, 4096);
+    const Verification bad = verify(large, Order::lanes16, Defect::nan_element, 3);
+    EXPECT_EQ(bad.reason.rfind("y[10000][128] = nan", 0), 0U) << bad.reason;
+}
+
+TEST(Verifier, InputsThatOneConfigurationSpoiltAreNotBlamedOnTheNext) {
+    // So large that inputs are not compared afterwards.
+    const Problem problem = problem_of("rms_norm/forward/bf16/gemma/10000x256");
+    class Spoiler : public FakeDevice {
+    public:
+        void run(const Kernel& kernel, Buffers& buffers, int set) override {
+            FakeDevice(Order::lanes16, runs == 0 ? Defect::wrong_on_second_run_only : Defect::none)
+                .run(kernel, buffers, set);
+            ++runs;
+        }
+    } device;
+    Verifier verifier(device, problem, 8);
+    EXPECT_TRUE(verifier.verify({}).passed);
+    const Verification next = verifier.verify({});
+    EXPECT_TRUE(next.passed) << next.reason;
+}
+
+}  // namespace
+}  // namespace normtune
