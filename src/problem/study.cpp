@@ -48,8 +48,7 @@ Selection read_selection(const YamlNode& node) {
         select.residual = residual->one_of(residual_names);
     }
     if (const YamlNode* weight = node.find("weight_dtype")) {
-        static constexpr NameTable<int, 2> weights{{"same", "fp32"}};
-        select.weight_dtype = weights.name(weight->one_of(weights));
+        select.weight_type = weight->one_of(weight_type_names);
     }
     return select;
 }
