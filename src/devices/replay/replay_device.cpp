@@ -1,0 +1,300 @@
+#include "devices/replay/replay_device.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <thread>
+#include <unordered_map>
+
+#include "devices/replay/replay_script.h"
+#include "run/random.h"
+#include "store/results.h"
+#include "support/error.h"
+
+namespace normtune {
+
+namespace {
+
+void wait_ms(double ms) {
+    if (ms > 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
+    }
+}
+
+struct ReplayKernel : Kernel {
+    std::string problem_key;
+    std::string config_key;
+    CompileInfo compile;
+    const Timing* timing = nullptr;  // null: recorded, or the default
+    const Measurement* recorded = nullptr;
+    const CompileInfo& info() const override { return compile; }
+};
+
+/// Sets without contents: their number and size are what real ones would have.
+struct ReplayBuffers : Buffers {
+    Problem problem;
+    std::string problem_key;
+    int count = 1;
+    int sets() const override { return count; }
+    std::int64_t rotation_bytes() const override { return count * tensor_bytes(problem); }
+    void upload(TensorRole, int, std::span<const std::byte>) override {}
+    void download(TensorRole, int, std::span<std::byte> bytes) const override {
+        std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    }
+};
+
+double draw(const Noise& noise, Random& random) {
+    // Box and Muller; 1 − u keeps the logarithm finite.
+    const auto normal = [&] {
+        const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
+        return radius * std::cos(2 * std::numbers::pi * random.unit());
+    };
+    switch (noise.kind) {
+        case NoiseKind::normal:
+            return std::max(0.01, 1 + noise.sigma * normal());
+        case NoiseKind::lognormal:
+            return std::exp(noise.sigma * normal());
+        case NoiseKind::uniform:
+            return 1 + noise.sigma * (2 * random.unit() - 1);
+    }
+    return 1;
+}
+
+class ReplayDevice : public Device {
+public:
+    explicit ReplayDevice(ReplayScript script) : script_(std::move(script)), seen_(script_.faults.size()) {
+        if (!script_.recorded.empty()) {
+            recorded_ = read_results_json(script_.recorded);
+            for (const Record& record : recorded_.records) {
+                by_trial_.emplace(record.trial_key(), &record);
+            }
+        }
+        play(Moment::start, "", "");
+    }
+
+    const DeviceInfo& info() const override { return script_.device; }
+
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override {
+        auto kernel = std::make_unique<ReplayKernel>();
+        kernel->problem_key = problem.key();
+        kernel->config_key = configuration.key();
+        wait_ms(script_.compile_ms);
+        play(Moment::compile, kernel->problem_key, kernel->config_key);
+        kernel->compile.compile_ms = script_.compile_ms;
+        kernel->compile.code_hash = kernel->config_key;
+        kernel->compile.programs = problem.shape.rows / configuration.rows_per_program;
+        if (const Record* record = recorded(kernel->problem_key, kernel->config_key)) {
+            fail_as(*record);
+            kernel->compile = record->compile.value_or(kernel->compile);
+            kernel->recorded = record->measurement ? &*record->measurement : nullptr;
+        }
+        for (const Timing& timing : script_.timings) {
+            if (timing.trials.matches(kernel->problem_key, kernel->config_key)) {
+                kernel->timing = &timing;
+                break;
+            }
+        }
+        return kernel;
+    }
+
+    std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override {
+        auto buffers = std::make_unique<ReplayBuffers>();
+        buffers->problem = problem;
+        buffers->problem_key = problem.key();
+        wait_ms(script_.open_ms);
+        play(Moment::open, buffers->problem_key, "");
+        const std::int64_t one = tensor_bytes(problem);
+        buffers->count =
+            static_cast<int>(std::clamp<std::int64_t>((request.rotation_bytes + one - 1) / one, 1, 1 << 20));
+        return buffers;
+    }
+
+    void run(const Kernel&, Buffers&, int) override {}
+
+    std::optional<Verification> scripted_verification(const Problem& problem,
+                                                      const Configuration& configuration) override {
+        wait_ms(script_.verify_ms);
+        const std::string problem_key = problem.key();
+        const std::string config_key = configuration.key();
+        Verification verification;
+        verification.passed = true;
+        if (const ScriptedFault* fault = play(Moment::verify, problem_key, config_key)) {
+            verification.passed = fault->kind != FaultKind::incorrect;
+            verification.reason = verification.passed ? "" : fault->text;
+        } else if (const Record* record = recorded(problem_key, config_key); record && record->verification) {
+            verification = *record->verification;
+        }
+        return verification;
+    }
+
+    SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override {
+        const auto& replay_buffers = dynamic_cast<const ReplayBuffers&>(buffers);
+        const auto* replay_kernel = dynamic_cast<const ReplayKernel*>(kernel);
+        const Moment moment = request.kind == SampleKind::kernel ? Moment::measure
+                              : request.kind == SampleKind::copy ? Moment::copy
+                                                                 : Moment::empty;
+        const std::string config_key = replay_kernel ? replay_kernel->config_key : std::string();
+        wait_ms(script_.sample_ms);
+        const ScriptedFault* fault = play(moment, replay_buffers.problem_key, config_key);
+        SampleBatch batch;
+        batch.timer = "replay";
+        Random random(mix_seed(script_.seed ^ request.seed, config_key));
+        double spent_us = 0;
+        while (batch.us.size() < static_cast<std::size_t>(request.samples) &&
+               (batch.us.empty() || request.time_cap_us <= 0 || spent_us < request.time_cap_us)) {
+            batch.us.push_back(next_us(replay_kernel, replay_buffers.problem, moment, random));
+            spent_us += batch.us.back();
+        }
+        if (fault != nullptr && fault->kind == FaultKind::throttle) {
+            batch.throttle_reasons.push_back(fault->text);
+        }
+        if (fault != nullptr && fault->kind == FaultKind::bad_sample) {
+            batch.us.back() = std::numeric_limits<double>::quiet_NaN();
+        }
+        return batch;
+    }
+
+private:
+    const Record* recorded(const std::string& problem_key, const std::string& config_key) const {
+        const auto found = by_trial_.find(problem_key + ' ' + config_key);
+        return found == by_trial_.end() ? nullptr : found->second;
+    }
+
+    /// A recorded trial that failed fails again, the same way.
+    static void fail_as(const Record& record) {
+        switch (record.outcome) {
+            case Outcome::unsupported:
+                throw DeviceError(DeviceFault::unsupported, record.reason);
+            case Outcome::compile_failed:
+                throw DeviceError(DeviceFault::compile_failed, record.reason);
+            case Outcome::launch_failed:
+                throw DeviceError(DeviceFault::launch_failed, record.reason);
+            case Outcome::out_of_memory:
+                throw DeviceError(DeviceFault::out_of_memory, record.reason);
+            case Outcome::crashed:
+                std::abort();
+            case Outcome::timed_out:
+                hang();
+            case Outcome::passed:
+            case Outcome::incorrect:
+            case Outcome::pruned:
+                break;
+        }
+    }
+
+    [[noreturn]] static void hang() {
+        while (true) {
+            pause();
+        }
+    }
+
+    /// Plays the first fault that is due, and prints on the way; returns it where it is the caller's to show.
+    const ScriptedFault* play(Moment at, const std::string& problem_key, const std::string& config_key) {
+        for (std::size_t i = 0; i < script_.faults.size(); ++i) {
+            const ScriptedFault& fault = script_.faults[i];
+            if (fault.at != at || !fault.trials.matches(problem_key, config_key)) {
+                continue;
+            }
+            const std::int64_t occasion = ++seen_[i];
+            if (occasion >= fault.from && (fault.times == 0 || occasion < fault.from + fault.times)) {
+                commit(fault);
+                if (fault.kind != FaultKind::print) {
+                    return &fault;
+                }
+            }
+        }
+        return nullptr;
+    }
+
+    static void commit(const ScriptedFault& fault) {
+        switch (fault.kind) {
+            case FaultKind::crash:
+                // A sanitizer's handler would turn the signal into an exit.
+                signal(fault.signal, SIG_DFL);
+                raise(fault.signal);
+                break;
+            case FaultKind::exit:
+                _exit(fault.status);
+            case FaultKind::hang:
+                hang();
+            case FaultKind::throw_:
+                throw std::runtime_error(fault.text);
+            case FaultKind::bad_alloc:
+                throw std::bad_alloc();
+            case FaultKind::unsupported:
+                throw DeviceError(DeviceFault::unsupported, fault.text);
+            case FaultKind::compile_failed:
+                throw DeviceError(DeviceFault::compile_failed, fault.text);
+            case FaultKind::launch_failed:
+                throw DeviceError(DeviceFault::launch_failed, fault.text);
+            case FaultKind::out_of_memory:
+                throw DeviceError(DeviceFault::out_of_memory, fault.text);
+            case FaultKind::print:
+                std::printf("%s\n", fault.text.c_str());
+                std::fflush(stdout);
+                break;
+            case FaultKind::incorrect:
+            case FaultKind::throttle:
+            case FaultKind::bad_sample:
+                break;
+        }
+    }
+
+    double copy_us(const Problem& problem) const {
+        return script_.copy_us > 0 ? script_.copy_us
+                                   : static_cast<double>(least_bytes(problem)) / script_.copy_gbps / 1e3;
+    }
+
+    double next_us(const ReplayKernel* kernel, const Problem& problem, Moment moment, Random& random) {
+        const auto taken = static_cast<double>(samples_taken_++);
+        const double drift =
+            1 + script_.drift_amplitude * std::sin(2 * std::numbers::pi * taken / script_.drift_period_samples);
+        if (moment != Moment::measure) {
+            const double us = moment == Moment::copy ? copy_us(problem) : script_.empty_us;
+            return us * drift * draw(script_.noise, random);
+        }
+        if (kernel->timing == nullptr && kernel->recorded != nullptr && !kernel->recorded->rounds.empty()) {
+            // A record keeps its rounds' medians; which one comes next is left to the request's seed.
+            const auto& rounds = kernel->recorded->rounds;
+            return rounds[random.below(rounds.size())].median_us;
+        }
+        const Timing timing = kernel->timing != nullptr ? *kernel->timing : Timing{};
+        if (!timing.samples_us.empty()) {
+            const std::size_t turn = turns_[kernel->problem_key + ' ' + kernel->config_key]++;
+            return timing.samples_us[turn % timing.samples_us.size()];
+        }
+        const double base = timing.us > 0 ? timing.us : timing.copies * copy_us(problem);
+        Random own(mix_seed(script_.seed, kernel->config_key));
+        return base * (1 + timing.spread * own.unit()) * drift * draw(timing.noise.value_or(script_.noise), random);
+    }
+
+    ReplayScript script_;
+    std::vector<std::int64_t> seen_;  // occasions of each fault so far
+    Results recorded_;
+    std::unordered_map<std::string, const Record*> by_trial_;
+    std::unordered_map<std::string, std::size_t> turns_;
+    std::uint64_t samples_taken_ = 0;
+};
+
+}  // namespace
+
+BackendTraits replay_traits() {
+    return {Backend::replay, {}, {}};
+}
+
+std::unique_ptr<Device> open_replay(const std::string& script) {
+    return std::make_unique<ReplayDevice>(load_replay_script(script));
+}
+
+DeviceInfo describe_replay(const std::string& script) {
+    return load_replay_script(script).device;
+}
+
+}  // namespace normtune

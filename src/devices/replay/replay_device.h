@@ -1,0 +1,19 @@
+// A device that computes nothing: it plays a script's times and faults, or the records of an earlier run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "devices/device.h"
+#include "problem/backend_traits.h"
+
+namespace normtune {
+
+/// It expresses every configuration.
+BackendTraits replay_traits();
+
+/// `script` is a file's path. Throws InputError.
+std::unique_ptr<Device> open_replay(const std::string& script);
+DeviceInfo describe_replay(const std::string& script);
+
+}  // namespace normtune
