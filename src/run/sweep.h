@@ -35,6 +35,7 @@ struct SweepOptions {
     double round_time_us = 2e4;   // a round of a configuration takes about this much device time at most
     double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
     std::string out_folder;       // exists and is empty, or holds the journal to resume
+    std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker.h
     bool resume = false;
 };
 
@@ -63,8 +64,13 @@ struct SweepResult {
     std::uint64_t crashed = 0;  // crashed and timed_out
 };
 
-/// Throws InputError (the journal is of another selection), SystemError (disk, worker cannot be started).
+/// Throws InputError (the journal is of another selection or device, more trials than a sweep can hold), SystemError
+/// (disk, worker cannot be started). With `resume` the trials that the journal has are not run again.
 SweepResult run_sweep(const SweepOptions& options, ProgressSink& progress);
+
+/// The options of the sweep whose journal lies in `folder`, ready to resume it: `normtune sweep --resume DIR` alone.
+/// Throws InputError.
+SweepOptions options_from_journal(const std::string& folder);
 
 /// The worker process's side: serves requests on the inherited descriptor until it is closed. Returns an exit code.
 int serve_worker(int descriptor, Backend backend, int ordinal, const std::string& replay_script);

@@ -1,0 +1,94 @@
+#include "run/recorder.h"
+
+#include <algorithm>
+
+namespace normtune {
+
+bool is_faulty(Outcome outcome) {
+    return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
+}
+
+Recorder::Recorder(Journal& journal, const JournalContents& earlier, ProgressSink& sink, std::uint64_t trials_total)
+    : journal_(journal), sink_(sink), trials_total_(trials_total) {
+    for (const Record& record : earlier.records) {
+        keep(record);
+    }
+    for (const FinalEntry& entry : earlier.finals) {
+        apply(entry);
+    }
+    done_before_ = trials_done_;
+}
+
+const Record* Recorder::find(const std::string& problem_key, const std::string& configuration_key) const {
+    const auto problem = records_.find(problem_key);
+    if (problem == records_.end()) {
+        return nullptr;
+    }
+    const auto found = problem->second.find(configuration_key);
+    return found == problem->second.end() ? nullptr : &found->second;
+}
+
+void Recorder::keep(Record record) {
+    auto& of_problem = records_[record.problem.key()];
+    std::string key = record.configuration.key();
+    const bool faulty = is_faulty(record.outcome);
+    const auto found = of_problem.find(key);
+    if (found != of_problem.end()) {
+        faulty_ -= is_faulty(found->second.outcome) ? 1 : 0;
+        found->second = std::move(record);
+    } else {
+        ++trials_done_;
+        of_problem.emplace(std::move(key), std::move(record));
+    }
+    faulty_ += faulty ? 1 : 0;
+}
+
+void Recorder::add(Record record) {
+    journal_.append(record);
+    keep(std::move(record));
+}
+
+void Recorder::add(const FinalEntry& entry) {
+    journal_.append(entry);
+    apply(entry);
+}
+
+void Recorder::apply(const FinalEntry& entry) {
+    finals_.insert(entry.problem_key);
+    auto& of_problem = records_[entry.problem_key];
+    for (auto& [key, record] : of_problem) {
+        if (record.measurement) {
+            record.measurement->rank = 0;
+            record.measurement->tied = false;
+            record.measurement->final_rounds_us.clear();
+        }
+    }
+    for (const FinalEntry::Finalist& finalist : entry.finalists) {
+        const auto found = of_problem.find(finalist.configuration_key);
+        if (found == of_problem.end() || !found->second.measurement) {
+            continue;
+        }
+        Measurement& measurement = *found->second.measurement;
+        measurement.rank = finalist.rank;
+        measurement.tied = finalist.tied;
+        measurement.final_rounds_us = finalist.rounds_us;
+    }
+}
+
+void Recorder::update(double trials_in_part) {
+    Progress progress;
+    progress.trials_done = trials_done();
+    progress.trials_total = trials_total_;
+    progress.faulty = faulty_;
+    progress.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+    const auto done_now = static_cast<double>(trials_done() - done_before_);
+    progress.trials_per_s = progress.elapsed_s > 0 ? done_now / progress.elapsed_s : 0;
+    // Trials end in bunches, a round's at once; work in part makes the estimate move in between.
+    const double work = done_now + trials_in_part;
+    const double left = static_cast<double>(trials_total_ - done_before_) - work;
+    progress.remaining_s = work > 0 ? progress.elapsed_s / work * std::max(left, 0.0) : -1;
+    progress.problem_key = problem_key_;
+    sink_.update(progress);
+}
+
+}  // namespace normtune

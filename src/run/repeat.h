@@ -1,0 +1,13 @@
+// The command line that runs one trial again.
+#pragma once
+
+#include <string>
+
+#include "run/sweep.h"
+
+namespace normtune {
+
+/// "normtune sweep --backend cpu --problem … --config …", each word quoted for a shell where it needs that.
+std::string repeat_command(const SweepOptions& options, const Problem& problem, const Configuration& configuration);
+
+}  // namespace normtune

@@ -1,0 +1,46 @@
+#include "run/rounds.h"
+
+#include "run/random.h"
+#include "run/tuning.h"
+
+namespace normtune {
+
+RoundTaker::RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose)
+    : options_(options), session_(session), purpose_(std::move(purpose)) {}
+
+SampleRequest RoundTaker::request(SampleKind kind) {
+    SampleRequest request;
+    request.kind = kind;
+    request.cold = options_.cold;
+    request.samples = options_.samples_per_round;
+    request.time_cap_us = options_.round_time_us;
+    request.seed = mix_seed(options_.seed, purpose_, taken_++);
+    return request;
+}
+
+template <typename Measure>
+std::optional<Failure> RoundTaker::repeat_throttled(Series& series, Measure measure) {
+    while (true) {
+        std::variant<SampleBatch, Failure> answer = measure();
+        if (auto* failure = std::get_if<Failure>(&answer)) {
+            return std::move(*failure);
+        }
+        const SampleBatch& batch = std::get<SampleBatch>(answer);
+        if (batch.throttle_reasons.empty() || series.discarded() >= tuning::most_throttled_repeats) {
+            series.add(batch);
+            return std::nullopt;
+        }
+        series.discard(batch);
+    }
+}
+
+std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Configuration& configuration) {
+    return repeat_throttled(series,
+                            [&] { return session_.measure(trial, configuration, request(SampleKind::kernel)); });
+}
+
+std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference) {
+    return repeat_throttled(series, [&] { return session_.measure(request(reference)); });
+}
+
+}  // namespace normtune

@@ -1,0 +1,33 @@
+// Takes rounds: a batch of samples of one trial, of the copy or of the empty launch, throttled ones again.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "run/series.h"
+#include "run/sweep.h"
+#include "run/worker_session.h"
+
+namespace normtune {
+
+class RoundTaker {
+public:
+    /// `purpose` keeps the seeds of two takers on one problem apart.
+    RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose);
+
+    /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
+    std::optional<Failure> take(Series& series, TrialId trial, const Configuration& configuration);
+    std::optional<Failure> take(Series& series, SampleKind reference);
+
+private:
+    SampleRequest request(SampleKind kind);
+    template <typename Measure>
+    std::optional<Failure> repeat_throttled(Series& series, Measure measure);
+
+    const SweepOptions& options_;
+    WorkerSession& session_;
+    std::string purpose_;
+    std::uint64_t taken_ = 0;
+};
+
+}  // namespace normtune

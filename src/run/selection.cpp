@@ -1,0 +1,163 @@
+#include "run/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "store/json_reader.h"
+#include "store/record_json.h"
+#include "support/error.h"
+
+namespace normtune {
+
+namespace {
+
+using nlohmann::json;
+
+json space_to_json(const SearchSpace& space) {
+    json axes = json::array();
+    for (const AxisValues& axis : space.axes) {
+        json values = json::array();
+        for (const int value : axis.values) {
+            values.push_back(axis_text(axis.axis, value));
+        }
+        axes.push_back({{"axis", axis_names.name(axis.axis)}, {"values", std::move(values)}});
+    }
+    json rules = json::array();
+    for (const Rule& rule : space.rules) {
+        rules.push_back({{"name", rule.name}, {"keep", rule.keep}, {"keep_all_if_none", rule.keep_all_if_none}});
+    }
+    return {{"name", space.name}, {"axes", std::move(axes)}, {"rules", std::move(rules)}};
+}
+
+SearchSpace space_from_json(const JsonReader& in) {
+    SearchSpace space;
+    space.name = in.at("name").text();
+    const JsonReader axes = in.at("axes");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const JsonReader axis = axes.element(i);
+        AxisValues values{axis.at("axis").name_of(axis_names), {}};
+        const JsonReader list = axis.at("values");
+        for (std::size_t k = 0; k < list.size(); ++k) {
+            const JsonReader item = list.element(k);
+            const auto value = axis_parse(values.axis, item.text());
+            if (!value) {
+                item.fail("not a value of this axis");
+            }
+            values.values.push_back(*value);
+        }
+        space.axes.push_back(std::move(values));
+    }
+    const JsonReader rules = in.at("rules");
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const JsonReader rule = rules.element(i);
+        space.rules.push_back(
+            {rule.at("name").text(), rule.at("keep").text(), rule.at("keep_all_if_none").flag(), "the journal", 0});
+    }
+    return space;
+}
+
+json problems_to_json(const std::vector<Problem>& problems) {
+    json out = json::array();
+    for (const Problem& problem : problems) {
+        out.push_back(to_json(problem));
+    }
+    return out;
+}
+
+// One member a thing that messages can name.
+json selection_of(const SweepOptions& options) {
+    const StopRule& stop = options.stop_rule;
+    return {{"backend", backend_names.name(options.backend)},
+            {"device", options.ordinal},
+            {"replay_script", options.replay_script},
+            {"problems", problems_to_json(options.problems)},
+            {"space", space_to_json(options.space)},
+            {"strategy", strategy_names.name(options.strategy)},
+            {"most_trials_per_problem", options.most_trials_per_problem},
+            {"seed", options.seed},
+            {"cold", options.cold},
+            {"verify_only", options.verify_only},
+            {"stop_rule",
+             {{"least_rounds", stop.least_rounds},
+              {"most_rounds", stop.most_rounds},
+              {"relative_half_width", stop.relative_half_width},
+              {"time_cap_us", stop.time_cap_us}}},
+            {"samples_per_round", options.samples_per_round},
+            {"round_time_us", options.round_time_us},
+            {"trial_timeout_s", options.trial_timeout_s},
+            {"budget_s", options.budget_s}};
+}
+
+// A resumed sweep may have another of these: they change neither the trials nor what their numbers mean.
+constexpr std::array<std::string_view, 2> free_members{"budget_s", "trial_timeout_s"};
+
+std::string shown(const json& value) {
+    constexpr std::size_t most = 60;
+    return value.is_structured() ? std::string() : value.dump().substr(0, most);
+}
+
+}  // namespace
+
+std::string selection_to_text(const SweepOptions& options) {
+    return selection_of(options).dump();
+}
+
+SweepOptions selection_from_text(const std::string& text) {
+    const json parsed = parse_json(text, "the journal's selection");
+    const JsonReader in(parsed, "the journal's selection: ");
+    SweepOptions options;
+    options.backend = in.at("backend").name_of(backend_names);
+    options.ordinal = in.at("device").integer(0);
+    options.replay_script = in.at("replay_script").text();
+    const JsonReader problems = in.at("problems");
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        options.problems.push_back(problem_from_json(problems.element(i).json()));
+    }
+    options.space = space_from_json(in.at("space"));
+    options.strategy = in.at("strategy").name_of(strategy_names);
+    options.most_trials_per_problem = in.at("most_trials_per_problem").natural();
+    options.seed = in.at("seed").natural();
+    options.cold = in.at("cold").flag();
+    options.verify_only = in.at("verify_only").flag();
+    const JsonReader stop = in.at("stop_rule");
+    options.stop_rule = {stop.at("least_rounds").integer(1), stop.at("most_rounds").integer(1),
+                         stop.at("relative_half_width").number(), stop.at("time_cap_us").number()};
+    options.samples_per_round = in.at("samples_per_round").integer(1);
+    options.round_time_us = in.at("round_time_us").number();
+    options.trial_timeout_s = in.at("trial_timeout_s").number();
+    options.budget_s = in.at("budget_s").number();
+    return options;
+}
+
+void require_same_selection(const std::string& journal_folder, const std::string& journal_selection,
+                            const SweepOptions& options) {
+    const json theirs = parse_json(journal_selection, "the journal's selection");
+    const json ours = selection_of(options);
+    std::string differences;
+    for (const auto& [name, value] : ours.items()) {
+        if (std::find(free_members.begin(), free_members.end(), name) != free_members.end()) {
+            continue;
+        }
+        const auto found = theirs.is_object() ? theirs.find(name) : theirs.end();
+        const bool missing = !theirs.is_object() || found == theirs.end();
+        if (!missing && *found == value) {
+            continue;
+        }
+        const std::string was = missing ? "nothing" : shown(*found);
+        differences += differences.empty() ? "" : ", ";
+        differences += was.empty() ? name : fmt::format("{} (there {}, now {})", name, was, shown(value));
+    }
+    if (!differences.empty()) {
+        throw InputError(
+            fmt::format("{}: is a sweep of another selection, which differs in {}; resume it with --resume "
+                        "alone, or start a new one in another folder",
+                        journal_folder, differences));
+    }
+}
+
+}  // namespace normtune

@@ -1,0 +1,196 @@
+#include "run/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+#include "devices/registry.h"
+#include "run/environment.h"
+#include "run/interrupt.h"
+#include "run/problem_run.h"
+#include "run/recorder.h"
+#include "run/selection.h"
+#include "run/strategy.h"
+#include "run/worker_session.h"
+#include "store/journal.h"
+#include "support/error.h"
+
+namespace normtune {
+
+namespace {
+
+constexpr const char* worker_log_name = "worker.log";
+
+void check(const SweepOptions& options) {
+    std::unordered_set<std::string> keys;
+    for (const Problem& problem : options.problems) {
+        if (!keys.insert(problem.key()).second) {
+            throw InputError(fmt::format("{}: is selected twice; each problem is swept once", problem.key()));
+        }
+    }
+    if (options.problems.empty()) {
+        throw InputError("nothing to sweep: no problem is selected");
+    }
+    if (options.samples_per_round < 1 || !(options.trial_timeout_s > 0) || !(options.budget_s >= 0)) {
+        throw InputError("samples a round and the trial's time limit must be above zero, and a budget not below it");
+    }
+}
+
+std::vector<ProblemTrials> plan_all(const SweepOptions& options, const DeviceInfo& device) {
+    const BackendTraits traits = backend_traits(options.backend);
+    std::vector<ProblemTrials> plans;
+    for (const Problem& problem : options.problems) {
+        plans.push_back(choose_trials(problem, options, traits, device));
+    }
+    return plans;
+}
+
+JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device,
+                        const std::vector<ProblemTrials>& plans) {
+    JournalHeader header;
+    header.environment = describe_environment(device, options.seed);
+    header.command = options.command;
+    header.selection = selection_to_text(options);
+    for (const ProblemTrials& plan : plans) {
+        header.plans.push_back(plan.summary);
+    }
+    return header;
+}
+
+// Times of two devices must not end up in one table.
+void require_same_device(const std::string& folder, const DeviceInfo& there, const DeviceInfo& here) {
+    if (there.name != here.name || there.arch != here.arch) {
+        throw InputError(
+            fmt::format("{}: was measured on {} ({}), this is {} ({}); start a new sweep in another folder", folder,
+                        there.name, there.arch, here.name, here.arch));
+    }
+}
+
+Journal open_journal(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
+                     JournalContents& contents) {
+    if (!options.resume) {
+        contents.header = header_of(options, device, plans);
+        return Journal::create(options.out_folder, contents.header);
+    }
+    Journal journal = Journal::resume(options.out_folder, contents);
+    require_same_selection(options.out_folder, contents.header.selection, options);
+    require_same_device(options.out_folder, contents.header.environment.device, device);
+    return journal;
+}
+
+WorkerCommand worker_command_of(const SweepOptions& options) {
+    return {options.worker_executable, options.backend, options.ordinal, options.replay_script,
+            (std::filesystem::path(options.out_folder) / worker_log_name).string()};
+}
+
+/// The problems one after another; what is left of the budget is shared evenly by those that are still to come.
+void run_problems(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
+                  Recorder& recorder) {
+    WorkerSession session(worker_command_of(options), {options.trial_timeout_s});
+    std::vector<ProblemRun> runs;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        ProblemRun run(options, device, options.problems[i], plans[i].configurations, session, recorder);
+        if (!run.complete()) {
+            runs.push_back(std::move(run));
+        }
+    }
+    const Deadline end = deadline_in(options.budget_s);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        std::optional<double> share;
+        if (options.budget_s > 0) {
+            const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
+            share = std::max(0.0, left.count()) / static_cast<double>(runs.size() - i);
+        }
+        runs[i].run(share);
+        if (runs[i].missing() > 0) {
+            recorder.warn(
+                fmt::format("{}: {} trials did not fit into the budget", runs[i].problem_key(), runs[i].missing()));
+        }
+    }
+}
+
+// Trials of a problem that have no record are a tally of the plan, so that its numbers still add up.
+void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
+    if (missing > 0) {
+        plan.kept -= missing;
+        plan.pruned.push_back(interrupted ? PlanSummary::Pruned{"interrupted", "the sweep was interrupted", missing}
+                                          : PlanSummary::Pruned{"budget", "did not fit into the time budget", missing});
+    }
+}
+
+Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& plans, const JournalHeader& header,
+                const Recorder& recorder, bool interrupted) {
+    Results results;
+    results.environment = header.environment;
+    results.command = header.command;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const std::string problem_key = options.problems[i].key();
+        std::uint64_t missing = 0;
+        for (const Configuration& configuration : plans[i].configurations) {
+            if (const Record* record = recorder.find(problem_key, configuration.key())) {
+                results.records.push_back(*record);
+            } else {
+                ++missing;
+            }
+        }
+        results.plans.push_back(plans[i].summary);
+        note_missing(results.plans.back(), missing, interrupted);
+    }
+    return results;
+}
+
+void write_results(const Results& results, const std::string& folder) {
+    const std::filesystem::path path(folder);
+    write_results_csv(results, (path / "results.csv").string());
+    write_results_json(results, (path / "results.json").string());
+    write_liger_csv(results, (path / "liger.csv").string());
+}
+
+}  // namespace
+
+SweepResult run_sweep(const SweepOptions& options, ProgressSink& progress) {
+    check(options);
+    const DeviceInfo device = describe_device(options.backend, options.ordinal, options.replay_script);
+    const std::vector<ProblemTrials> plans = plan_all(options, device);
+    JournalContents contents;
+    Journal journal = open_journal(options, device, plans, contents);
+    const JournalHeader header = std::move(contents.header);
+
+    std::uint64_t total = 0;
+    for (const ProblemTrials& plan : plans) {
+        total += plan.configurations.size();
+    }
+    Recorder recorder(journal, contents, progress, total);
+    contents = {};
+
+    const InterruptGuard guard;
+    SweepResult result;
+    try {
+        run_problems(options, device, plans, recorder);
+    } catch (const Interrupted&) {
+        result.interrupted = true;
+        progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}",
+                                  recorder.trials_done(), total, options.verify_only ? "verify" : "sweep",
+                                  options.out_folder));
+    }
+    result.results = collect(options, plans, header, recorder, result.interrupted);
+    for (const Record& record : result.results.records) {
+        result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;
+        result.crashed += record.outcome == Outcome::crashed || record.outcome == Outcome::timed_out ? 1 : 0;
+    }
+    write_results(result.results, options.out_folder);
+    return result;
+}
+
+SweepOptions options_from_journal(const std::string& folder) {
+    const JournalContents contents = read_journal(folder);
+    SweepOptions options = selection_from_text(contents.header.selection);
+    options.command = contents.header.command;
+    options.out_folder = folder;
+    options.resume = true;
+    return options;
+}
+
+}  // namespace normtune
