@@ -1,0 +1,46 @@
+// What is written fits schemas/results.schema.json, and the schema is strict enough to notice if it did not.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "store/journal.h"
+#include "store/random_record.h"
+#include "store/results.h"
+#include "store/sample_results.h"
+#include "store/temporary_folder.h"
+
+namespace normtune {
+namespace {
+
+/// Debian's python3 with python3-jsonschema; a missing interpreter or module fails the test.
+int check(const std::string& results, const std::string& journal) {
+    const std::string source = NORMTUNE_SOURCE_DIR;
+    const std::string command = "/usr/bin/python3 '" + source + "/tests/store/check_schema.py' '" + source +
+                                "/schemas/results.schema.json' '" + results + "' '" + journal + "'";
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void write_journal(const std::string& folder, const Results& results) {
+    Journal journal = Journal::create(folder, {results.environment, results.command, R"({"seed":1})", results.plans});
+    for (const Record& record : results.records) {
+        journal.append(record);
+    }
+    journal.append(FinalEntry{"problem", {{"w4", {1.5}, 1, true}}});
+}
+
+TEST(Schema, ResultsAndJournalFit) {
+    const testing::TemporaryFolder folder;
+    testing::RandomRecords random(51);
+    Results results = testing::sample_results();
+    for (int i = 0; i < 60; ++i) {
+        results.records.push_back(random.record());
+    }
+    write_results_json(results, folder / "results.json");
+    write_journal(folder.path(), results);
+    EXPECT_EQ(check(folder / "results.json", folder / "journal.jsonl"), 0);
+}
+
+}  // namespace
+}  // namespace normtune
