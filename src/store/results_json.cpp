@@ -8,7 +8,6 @@
 #include "store/atomic_file.h"
 #include "store/record_json.h"
 #include "store/record_reader.h"
-#include "store/results.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -55,7 +54,11 @@ Results read_results_json(const std::string& path) {
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
     const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;
-    const json document = parse_json(read_file(file, most_results_bytes), file);
+    return parse_results_json(read_file(file, most_results_bytes), file);
+}
+
+Results parse_results_json(std::string_view text, const std::string& file) {
+    const json document = parse_json(text, file);
     const std::string root = file + ": ";
     const JsonReader in(document, root);
     check_schema_version(in);

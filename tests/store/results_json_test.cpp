@@ -1,12 +1,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
-#include <random>
-
 #include "store/atomic_file.h"
 #include "store/golden.h"
-#include "store/journal_lines.h"
 #include "store/random_record.h"
 #include "store/record_json.h"
 #include "store/results.h"
@@ -94,94 +90,6 @@ TEST(ResultsJson, ErrorsNameFileAndPlace) {
     EXPECT_EQ(error_of(path).find(path + ": is not JSON: "), 0u);
     write_file_atomically(path, std::string(200000, '['));
     EXPECT_EQ(error_of(path).find(path + ": is not JSON: "), 0u);
-}
-
-/// Reading either succeeds or is an InputError of one line; anything else ends the test.
-void expect_read_or_refused(const std::string& text) {
-    try {
-        const json document = json::parse(text, nullptr, false);
-        parse_journal(text, "file");
-    } catch (const InputError& error) {
-        ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    }
-}
-
-void expect_results_read_or_refused(const std::string& path, const std::string& text) {
-    write_file_atomically(path, text);
-    const std::string error = error_of(path);
-    ASSERT_EQ(error.find('\n'), std::string::npos) << error;
-}
-
-/// One record, so that a round of damage is quick.
-Results short_results() {
-    Results results = testing::sample_results();
-    results.records.resize(1);
-    return results;
-}
-
-TEST(Robustness, DamagedJournals) {
-    const Results results = short_results();
-    const std::string good = journal_line(JournalHeader{results.environment, {"normtune"}, "{}", results.plans}) +
-                             journal_line(results.records[0]) + journal_line(FinalEntry{"p", {{"w4", {1}, 1, true}}});
-    std::mt19937_64 random(41);
-    for (int i = 0; i < 4000; ++i) {
-        std::string text = good;
-        for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
-            text[random() % text.size()] ^= static_cast<char>(1u << (random() % 8));
-        }
-        expect_read_or_refused(text);
-    }
-    for (std::size_t size = 0; size < good.size(); ++size) {
-        expect_read_or_refused(good.substr(size));  // the beginning is missing
-    }
-}
-
-TEST(Robustness, DamagedResults) {
-    // /dev/shm keeps thousands of small writes off the disk; any folder will do.
-    const TemporaryFolder folder;
-    const std::string path = folder / "results.json";
-    const std::string good = written(short_results());
-    std::mt19937_64 random(43);
-    for (int i = 0; i < 150; ++i) {
-        std::string text = good;
-        text[random() % text.size()] ^= static_cast<char>(1u << (random() % 8));
-        expect_results_read_or_refused(path, text);
-        expect_results_read_or_refused(path, good.substr(0, random() % good.size()));
-    }
-}
-
-/// Every value in turn becomes one of another type or range: typed reading, whatever the place.
-void replace_everywhere(json& document, json& place, const std::vector<json>& values, int& refused, int& accepted) {
-    if (place.is_structured()) {
-        for (json& child : place) {
-            replace_everywhere(document, child, values, refused, accepted);
-        }
-    }
-    const json before = place;
-    for (const json& value : values) {
-        place = value;
-        try {
-            record_from_json(document);
-            ++accepted;
-        } catch (const InputError&) {
-            ++refused;
-        }
-    }
-    place = before;
-}
-
-TEST(Robustness, ValuesOfEveryOtherType) {
-    RandomRecords random(45);
-    Record record = random.record();
-    record.measurement = random.measurement();
-    json document = to_json(record);
-    int refused = 0;
-    int accepted = 0;
-    replace_everywhere(document, document,
-                       {json::array(), json::object(), -1, std::numeric_limits<std::uint64_t>::max(), 1e308, true, "",
-                        nullptr, json::array({json::array()})},
-                       refused, accepted);
-    EXPECT_GT(refused, 5 * accepted);  // most places take one type
 }
 
 }  // namespace
