@@ -9,12 +9,6 @@ namespace {
 
 constexpr double u32 = 0x1p-24;
 
-/// What an fp32 sum of N terms of one sign may be off by, relative: a walk of N roundings, at most ~6 standard
-/// deviations.
-double sum_error(std::int64_t cols) {
-    return (4 + 0.75 * std::sqrt(static_cast<double>(cols))) * u32;
-}
-
 /// Half a step of the type's subnormals for each rounding on the way, generously: two steps.
 double floor_of(Dtype dtype) {
     return dtype == Dtype::fp16 ? 0x1p-23 : 0x1p-126;
@@ -32,20 +26,21 @@ double gamma_roundings(const Operation& operation) {
 }
 
 /// |∂dx/∂rstd|·rstd at most.
-double through_rstd(double gradient_scale, double projection_scale) {
-    return gradient_scale + 3 * projection_scale;
+double through_rstd(const RowScale& row) {
+    return row.gradient + 3 * row.projection;
 }
 
 }  // namespace
 
 double rstd_error(std::int64_t cols) {
-    return std::max(5e-6, sum_error(cols));
+    const auto n = static_cast<double>(cols);
+    return std::max(5e-6, (4 + 0.75 * std::sqrt(n) + 0.008 * n) * u32);
 }
 
 Bound y_bound(const Problem& problem) {
     const Operation& operation = problem.operation;
     if (!rounds_in_between(operation)) {
-        return {std::max(16 * u32, 6 * u32 + sum_error(problem.shape.cols)), floor_of(operation.dtype)};
+        return {16 * u32, floor_of(operation.dtype)};
     }
     const double u = unit_roundoff(operation.dtype);
     switch (operation.casting) {
@@ -60,37 +55,34 @@ Bound y_bound(const Problem& problem) {
     return {1.1 * (3.5 + 2 * gamma_roundings(operation)) * u, 2 * floor_of(operation.dtype)};
 }
 
-double dx_noise(const Problem& problem, double gradient_scale, double projection_scale) {
-    const double of_rstd = problem.operation.mode == Mode::full ? sum_error(problem.shape.cols) : 0;
-    return 32 * u32 * gradient_scale + of_rstd * through_rstd(gradient_scale, projection_scale);
+double dx_noise(const RowScale& row) {
+    return 32 * u32 * row.gradient + 1.1 * row.rstd_deviation * through_rstd(row);
 }
 
-Bound dx_bound(const Problem& problem, double gradient_scale, double projection_scale) {
+Bound dx_bound(const Problem& problem, const RowScale& row) {
     const Operation& operation = problem.operation;
     const double u = unit_roundoff(operation.dtype);
     const double floor = floor_of(operation.dtype);
     if (!rounds_in_between(operation)) {
-        return {operation.fused() ? 2 * u : 0, dx_noise(problem, gradient_scale, projection_scale) + floor};
+        return {operation.fused() ? 2 * u : 0, dx_noise(row) + floor};
     }
-    Bound bound{operation.fused() ? 1.1 * u : 0, 1.5 * u * gradient_scale + floor};
+    Bound bound{operation.fused() ? 1.1 * u : 0, 1.5 * u * row.gradient + floor};
     if (operation.casting == Casting::none) {
         // T(dy·g) beside the last rounding, g's own twice for safety; in `full` also rstd's, of the squares T(x·x).
-        bound.absolute += (1.1 + 2.2 * gamma_roundings(operation)) * u * (gradient_scale + projection_scale);
+        bound.absolute += (1.1 + 2.2 * gamma_roundings(operation)) * u * (row.gradient + row.projection);
         if (operation.mode == Mode::full) {
-            bound.absolute += 0.5 * u * through_rstd(gradient_scale, projection_scale);
+            bound.absolute += 0.5 * u * through_rstd(row);
         }
     }
     return bound;
 }
 
-Bound dgamma_bound(const Problem& problem, double largest, double terms_rms) {
+Bound dgamma_bound(const Problem& problem, double largest, double terms_rms, double rstd_deviation) {
     const Operation& operation = problem.operation;
     const auto rows = static_cast<double>(problem.shape.rows);
-    // fp32 accumulation of M terms in any order, and in `full` the kernel's own rstd in each of them.
+    // fp32 accumulation of M terms in any order, and the kernel's own rstd in each of them.
     double accumulation = std::max(5e-6 * std::sqrt(rows), 3 * u32 * rows) * terms_rms;
-    if (operation.mode == Mode::full) {
-        accumulation += 6 * rstd_error(problem.shape.cols) * std::sqrt(rows) * terms_rms;
-    }
+    accumulation += 6 * rstd_deviation * std::sqrt(rows) * terms_rms;
     const double u = unit_roundoff(operation.dtype);
     const double u_weight = unit_roundoff(operation.weight_dtype);
     const bool stored_rounded = operation.weight_dtype != Dtype::fp32;
@@ -106,7 +98,7 @@ Bound dgamma_bound(const Problem& problem, double largest, double terms_rms) {
 }
 
 double differing_share(const Problem& problem) {
-    return 0.01 + 2 * rstd_error(problem.shape.cols) / unit_roundoff(problem.operation.dtype);
+    return std::min(0.12, 0.01 + 2 * rstd_error(problem.shape.cols) / unit_roundoff(problem.operation.dtype));
 }
 
 std::int64_t most_differing(double share, std::int64_t count) {

@@ -104,7 +104,7 @@ private:
         }
         if (none()) {
             for (double v : v_) {
-                rounded_squares += rounded<T>(v * v);
+                rounded_squares += rounded<T>(round_to_fp32(v * v));
             }
         }
         const auto n = static_cast<double>(cols_);
@@ -121,13 +121,14 @@ private:
         reference_.rstd[at] = rstd_casting_;
     }
 
-    /// The normalised element as the casting rounds it.
+    /// The normalised element as the casting rounds it. A product of two 16-bit values is exact in fp32, one with the
+    /// wide sum of residual fp32 is not: there the fp32 rounding on the way to T is part of casting none, too.
     double normalised(double v, double rstd_of_type) const {
         switch (operation_.casting) {
             case Casting::llama:
                 return rounded<T>(v * rstd_casting_);
             case Casting::none:
-                return rounded<T>(v * rstd_of_type);
+                return rounded<T>(round_to_fp32(v * rstd_of_type));
             case Casting::gemma:
                 break;
         }

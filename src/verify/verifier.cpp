@@ -1,5 +1,6 @@
+#include <algorithm>
 #include <list>
-#include <map>
+#include <span>
 #include <vector>
 
 #include "verify/check.h"
@@ -94,31 +95,43 @@ private:
         }
     }
 
+    /// Grows to the largest tensor and stays: a vector that is resized to and fro clears its bytes each time.
+    std::span<std::byte> scratch(const Tensor& tensor) {
+        const auto size = static_cast<std::size_t>(tensor.span_bytes());
+        scratch_.resize(std::max(scratch_.size(), size));
+        return std::span(scratch_).first(size);
+    }
+
     Findings run_once(const Kernel& compiled) {
         for (const Tensor& tensor : tensors_) {
             if (tensor.access == Access::out) {
-                scratch_.resize(static_cast<std::size_t>(tensor.span_bytes()));
-                poison(tensor.dtype, scratch_);
-                buffers_->upload(tensor.role, 0, scratch_);
+                const std::span<std::byte> bytes = scratch(tensor);
+                poison(tensor.dtype, bytes);
+                buffers_->upload(tensor.role, 0, bytes);
             } else if (tensor.access == Access::in_out) {
                 buffers_->upload(tensor.role, 0, kept_.at(tensor.role));
             }
         }
         device_.run(compiled, *buffers_, 0);
         fresh_ = false;
+        std::vector<std::byte> rstd(problem_.operation.has_forward() ? reference_.rstd.size() * sizeof(float) : 0);
+        if (!rstd.empty()) {
+            buffers_->download(TensorRole::rstd, 0, rstd);
+        }
+        const std::vector<double> deviations = rstd_deviations(problem_, rstd, reference_);
         Findings findings;
         for (Tensor tensor : tensors_) {
             const auto kept = kept_.find(tensor.role);
             if (tensor.access == Access::in && kept == kept_.end()) {
                 continue;
             }
-            scratch_.resize(static_cast<std::size_t>(tensor.span_bytes()));
-            buffers_->download(tensor.role, 0, scratch_);
+            const std::span<std::byte> bytes = scratch(tensor);
+            buffers_->download(tensor.role, 0, bytes);
             if (tensor.access == Access::in) {
-                check_input(problem_, tensor, kept->second, scratch_, findings);
+                check_input(problem_, tensor, kept->second, bytes, findings);
             } else {
                 tensor.role = tensor.access == Access::in_out ? TensorRole::dx : tensor.role;
-                check_output(problem_, tensor, scratch_, reference_, findings);
+                check_output(problem_, tensor, bytes, reference_, deviations, findings);
             }
         }
         return findings;
