@@ -1,0 +1,208 @@
+// SIGKILL of the sweeping process at random moments, and what --resume makes of it.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "run/sweep_fixture.h"
+#include "store/journal.h"
+
+namespace normtune {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::RecordingSink;
+using testing::small_problem;
+using testing::small_sweep;
+using testing::TempFolder;
+
+constexpr std::size_t trials = 18;
+
+SweepOptions three_problems(const TempFolder& folder, const std::string& out) {
+    SweepOptions options = small_sweep(folder, "delays: {compile_ms: 1, sample_ms: 0.2}\n", out);
+    options.problems = {small_problem(256), small_problem(512), small_problem(1024)};
+    options.stop_rule.most_rounds = 6;
+    return options;
+}
+
+/// Runs or resumes the sweep in a child process. The child ends like a command would, without this process's cleanup.
+pid_t start_sweep(SweepOptions options) {
+    options.resume = std::filesystem::exists(options.out_folder + "/journal.jsonl");
+    const pid_t child = fork();
+    if (child == 0) {
+        RecordingSink sink;
+        try {
+            run_sweep(options, sink);
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            _exit(1);
+        }
+        _exit(0);
+    }
+    return child;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    const std::string process = "/proc/" + std::to_string(parent);
+    std::ifstream file(process + "/task/" + std::to_string(parent) + "/children");
+    std::vector<pid_t> children;
+    for (pid_t child = 0; file >> child;) {
+        children.push_back(child);
+    }
+    return children;
+}
+
+bool is_gone(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t after_name = text.rfind(") ");
+    return after_name == std::string::npos || text[after_name + 2] == 'Z' || text[after_name + 2] == 'X';
+}
+
+bool gone_within(pid_t process, std::chrono::milliseconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!is_gone(process) && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(2ms);
+    }
+    return is_gone(process);
+}
+
+/// Lines of results.csv as "rows cols config", from the columns with these names.
+std::vector<std::string> csv_trials(const std::string& folder) {
+    std::ifstream file(folder + "/results.csv");
+    std::vector<std::string> trial_names;
+    std::string line;
+    std::vector<std::size_t> wanted;
+    while (std::getline(file, line)) {
+        std::vector<std::string> cells(1);
+        bool quoted = false;
+        for (const char c : line) {
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (c == ',' && !quoted) {
+                cells.emplace_back();
+            } else if (c != '\r') {
+                cells.back() += c;
+            }
+        }
+        if (wanted.empty()) {
+            for (const char* name : {"rows", "cols", "config"}) {
+                wanted.push_back(static_cast<std::size_t>(
+                    std::distance(cells.begin(), std::find(cells.begin(), cells.end(), name))));
+            }
+            continue;
+        }
+        trial_names.push_back(cells.at(wanted[0]) + " " + cells.at(wanted[1]) + " " + cells.at(wanted[2]));
+    }
+    return trial_names;
+}
+
+TEST(KillAndResume, FiftyKillsLoseNoTrialAndDoubleNone) {
+    constexpr int kills_wanted = 50;
+    constexpr int kills_a_sweep = 5;
+    std::mt19937 random(20261121);
+    const TempFolder folder;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        const pid_t child = start_sweep(three_problems(folder, "whole"));
+        int status = -1;
+        waitpid(child, &status, 0);
+        ASSERT_EQ(status, 0);
+    }
+    const auto whole = std::chrono::steady_clock::now() - begin;
+    int kills = 0;
+    for (int sweep = 0; kills < kills_wanted; ++sweep) {
+        ASSERT_LT(sweep, kills_wanted);
+        const SweepOptions options = three_problems(folder, "sweep" + std::to_string(sweep));
+        for (int attempt = 0; attempt < kills_a_sweep; ++attempt) {
+            const pid_t child = start_sweep(options);
+            std::uniform_real_distribution<double> moment(0, 1);
+            std::this_thread::sleep_for(whole * moment(random));
+            const std::vector<pid_t> workers = children_of(child);
+            kill(child, SIGKILL);
+            int status = 0;
+            waitpid(child, &status, 0);
+            const bool killed = WIFSIGNALED(status);
+            ASSERT_TRUE(killed || WEXITSTATUS(status) == 0);
+            for (const pid_t worker : workers) {
+                EXPECT_TRUE(gone_within(worker, 5s)) << "an orphan: " << worker;
+            }
+            if (std::filesystem::exists(options.out_folder + "/journal.jsonl")) {
+                EXPECT_NO_THROW(read_journal(options.out_folder));
+            }
+            if (!killed) {
+                break;
+            }
+            ++kills;
+        }
+        int status = -1;
+        waitpid(start_sweep(options), &status, 0);
+        ASSERT_EQ(status, 0);
+        const std::vector<std::string> rows = csv_trials(options.out_folder);
+        EXPECT_EQ(rows.size(), trials);
+        EXPECT_EQ(std::set(rows.begin(), rows.end()).size(), trials);
+        EXPECT_EQ(read_journal(options.out_folder).finals.size(), 3U);
+    }
+}
+
+TEST(KillAndResume, AnInterruptWritesWhatIsThereAndTheRestFollows) {
+    const TempFolder folder;
+    SweepOptions options = three_problems(folder, "out");
+    // The signal comes with the first problem's last record.
+    struct InterruptingSink : RecordingSink {
+        void update(const Progress& progress) override {
+            RecordingSink::update(progress);
+            if (progress.trials_done >= 6 && !sent) {
+                sent = true;
+                raise(SIGINT);
+            }
+        }
+        bool sent = false;
+    } interrupting;
+    const SweepResult first = run_sweep(options, interrupting);
+    EXPECT_TRUE(first.interrupted);
+    EXPECT_EQ(first.results.records.size(), 6U);
+    EXPECT_EQ(csv_trials(options.out_folder).size(), 6U);
+    ASSERT_EQ(interrupting.warnings.size(), 1U);
+    EXPECT_NE(interrupting.warnings[0].find("6 of 18 trials"), std::string::npos) << interrupting.warnings[0];
+    EXPECT_NE(interrupting.warnings[0].find("--resume " + options.out_folder), std::string::npos);
+
+    SweepOptions rest = options_from_journal(options.out_folder);
+    RecordingSink sink;
+    const SweepResult second = run_sweep(rest, sink);
+    EXPECT_FALSE(second.interrupted);
+    EXPECT_EQ(second.results.records.size(), trials);
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(second.results.records[i].measurement->p50_us, first.results.records[i].measurement->p50_us);
+    }
+    EXPECT_EQ(csv_trials(options.out_folder).size(), trials);
+}
+
+TEST(KillAndResume, AHangingTrialDoesNotHoldUpAnInterrupt) {
+    const TempFolder folder;
+    SweepOptions options = small_sweep(folder, "faults: [{at: measure, do: hang}]\n");
+    options.trial_timeout_s = 60;
+    const pid_t child = fork();
+    if (child == 0) {
+        RecordingSink sink;
+        _exit(run_sweep(options, sink).interrupted ? 130 : 0);
+    }
+    std::this_thread::sleep_for(500ms);
+    const auto sent = std::chrono::steady_clock::now();
+    kill(child, SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_LT(std::chrono::steady_clock::now() - sent, 10s);
+}
+
+}  // namespace
+}  // namespace normtune
