@@ -30,7 +30,7 @@ std::string repeat_command(const SweepOptions& options, const Problem& problem, 
         line += fmt::format(" --device {}", options.ordinal);
     }
     if (!options.replay_script.empty()) {
-        line += " --replay " + shell_word(options.replay_script);
+        line += " --replay-script " + shell_word(options.replay_script);
     }
     line += " --problem " + shell_word(problem.key());
     if (problem.operation.eps != Operation{}.eps) {

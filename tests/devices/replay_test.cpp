@@ -1,0 +1,144 @@
+#include "devices/replay/replay_device.h"
+
+#include <fmt/format.h>
+
+#include <gtest/gtest.h>
+
+#include "devices/replay/replay_script.h"
+#include "measure/statistics.h"
+#include "run/sweep_fixture.h"
+#include "store/results.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::small_problem;
+using testing::TempFolder;
+
+std::vector<double> play(Device& device, const Configuration& configuration, SampleKind kind, int samples,
+                         std::uint64_t seed = 1) {
+    const Problem problem = small_problem();
+    const auto kernel = device.compile(problem, configuration);
+    const auto buffers = device.allocate(problem, {});
+    SampleRequest request;
+    request.kind = kind;
+    request.samples = samples;
+    request.seed = seed;
+    return device.sample(kind == SampleKind::kernel ? kernel.get() : nullptr, *buffers, request).us;
+}
+
+TEST(Replay, TheFirstTimingThatMatchesHolds) {
+    const TempFolder folder;
+    const auto device = open_replay(folder.write("s.yaml", R"(
+noise: {sigma: 0}
+copy: {us: 8}
+empty: {us: 1.5}
+timings:
+  - {config: 'w4.*.r1.*', us: 10}
+  - {config: 'w4.*', problem: '*/backward/*', us: 11}
+  - {config: 'w4.*', copies: 1.5}
+)"));
+    Configuration other;
+    other.rows_per_program = 2;
+    EXPECT_EQ(play(*device, {}, SampleKind::kernel, 2), (std::vector<double>{10, 10}));
+    EXPECT_EQ(play(*device, other, SampleKind::kernel, 1), std::vector<double>{12});
+    EXPECT_EQ(play(*device, {}, SampleKind::copy, 1), std::vector<double>{8});
+    EXPECT_EQ(play(*device, {}, SampleKind::empty, 1), std::vector<double>{1.5});
+}
+
+TEST(Replay, NoiseIsOfItsSizeAndOfItsSeed) {
+    const TempFolder folder;
+    for (const char* kind : {"normal", "lognormal", "uniform"}) {
+        const std::string script = folder.write(
+            "s.yaml", fmt::format("timings: [{{config: '*', us: 100, noise: {{kind: {}, sigma: 0.05}}}}]", kind));
+        const auto device = open_replay(script);
+        const std::vector<double> samples = play(*device, {}, SampleKind::kernel, 2001);
+        EXPECT_NEAR(median(samples), 100, 1) << kind;
+        // The quartiles of N(0, σ) lie 0.674σ from its median, those of U(−σ, σ) 0.5σ.
+        EXPECT_NEAR(quantile(samples, 0.75) - median(samples), std::string(kind) == "uniform" ? 2.5 : 3.4, 0.5) << kind;
+        EXPECT_EQ(play(*open_replay(script), {}, SampleKind::kernel, 2001), samples);
+        EXPECT_NE(play(*open_replay(script), {}, SampleKind::kernel, 2001, 2), samples);
+    }
+}
+
+TEST(Replay, SamplesArePlayedInTurn) {
+    const TempFolder folder;
+    const auto device = open_replay(folder.write("s.yaml", "timings: [{config: '*', samples_us: [3, 1, 2]}]"));
+    EXPECT_EQ(play(*device, {}, SampleKind::kernel, 4), (std::vector<double>{3, 1, 2, 3}));
+    EXPECT_EQ(play(*device, {}, SampleKind::kernel, 1), std::vector<double>{1});
+}
+
+TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
+    const TempFolder folder;
+    Results results;
+    Record record;
+    record.problem = small_problem();
+    record.measurement = Measurement{};
+    record.measurement->rounds = {{5, 3, false}, {7, 3, false}};
+    record.measurement->p50_us = 6;
+    Record failed = record;
+    failed.configuration.rows_per_program = 2;
+    failed.outcome = Outcome::compile_failed;
+    failed.reason = "line 3";
+    failed.measurement.reset();
+    Record incorrect = record;
+    incorrect.configuration.rows_per_program = 4;
+    incorrect.outcome = Outcome::incorrect;
+    incorrect.verification = Verification{};
+    incorrect.verification->reason = "y is off";
+    incorrect.measurement.reset();
+    results.records = {record, failed, incorrect};
+    write_results_json(results, folder.path("results.json"));
+    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\n"));
+    const std::vector<double> samples = play(*device, {}, SampleKind::kernel, 40);
+    EXPECT_EQ(std::set(samples.begin(), samples.end()), (std::set<double>{5, 7}));
+    try {
+        device->compile(small_problem(), failed.configuration);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
+        EXPECT_STREQ(error.what(), "line 3");
+    }
+    EXPECT_EQ(device->scripted_verification(small_problem(), incorrect.configuration)->reason, "y is off");
+    EXPECT_TRUE(device->scripted_verification(small_problem(), {})->passed);
+}
+
+TEST(Replay, DescribesTheScriptsDevice) {
+    const TempFolder folder;
+    const DeviceInfo device = describe_replay(
+        folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"));
+    EXPECT_EQ(device.backend, Backend::replay);
+    EXPECT_EQ(device.name, "H100");
+    EXPECT_EQ(device.arch, "sm_90");
+    EXPECT_EQ(device.compute_units, 132);
+    EXPECT_EQ(device.cache_bytes, std::int64_t{50} << 20);
+}
+
+TEST(ReplayScript, SaysWhatIsWrongWhere) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"timing: []", "s.yaml:1"},
+        {"timings:\n  - {config: '*'}", "s.yaml:2: a timing has one of 'us', 'copies' and 'samples_us'"},
+        {"timings: [{us: -1}]", "s.yaml:1"},
+        {"noise: {kind: pink, sigma: 0.1}", "normal, lognormal, uniform"},
+        {"faults: [{at: compile}]", "'do'"},
+        {"faults: [{at: lunch, do: crash}]", "s.yaml:1"},
+        {"faults: [{at: measure, do: incorrect}]", "'incorrect' cannot happen at 'measure'"},
+        {"faults: [{at: compile, do: crash, signal: SIGWINCH}]", "SIGSEGV"},
+        {"device: {compute_units: 0}", "s.yaml:1"},
+        {"[]", "s.yaml:1"},
+    };
+    for (const auto& [text, expected] : cases) {
+        try {
+            parse_replay_script(text, "s.yaml");
+            ADD_FAILURE() << text;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_THROW(load_replay_script("/nonexistent/s.yaml"), InputError);
+    EXPECT_THROW(load_replay_script("/"), InputError);
+}
+
+}  // namespace
+}  // namespace normtune

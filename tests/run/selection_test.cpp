@@ -1,0 +1,76 @@
+#include "run/selection.h"
+
+#include <gtest/gtest.h>
+
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+SweepOptions full_options() {
+    SweepOptions options;
+    Problem problem;
+    problem.shape = {32, 512, 576};
+    problem.operation.mode = Mode::backward;
+    problem.operation.eps = 1e-5;
+    problem.uses = {{"DeepSeek-V3", "kv_a", 32}};
+    options.problems = {problem};
+    options.space.name = "mine";
+    options.space.axes = {{Axis::num_warps, {1, 4}}, {Axis::block_size, {whole_row, 1024}}, {Axis::dgamma, {0, 2}}};
+    options.space.rules = {{"narrow", "cols < 100000", true, "mine.yaml", 7}};
+    options.backend = Backend::replay;
+    options.ordinal = 1;
+    options.replay_script = "script.yaml";
+    options.strategy = Strategy::random;
+    options.most_trials_per_problem = 12;
+    options.budget_s = 30;
+    options.seed = UINT64_MAX;
+    options.cold = false;
+    options.verify_only = true;
+    options.stop_rule = {7, 30, 0.02, 5e6};
+    options.samples_per_round = 9;
+    options.round_time_us = 1e4;
+    options.trial_timeout_s = 5;
+    return options;
+}
+
+TEST(Selection, ComesBackAsItWas) {
+    const SweepOptions options = full_options();
+    const SweepOptions back = selection_from_text(selection_to_text(options));
+    EXPECT_EQ(selection_to_text(back), selection_to_text(options));
+    EXPECT_EQ(back.problems.at(0).uses, options.problems.at(0).uses);
+    EXPECT_EQ(back.space.axes.at(1).values, (std::vector<int>{whole_row, 1024}));
+    EXPECT_TRUE(back.space.rules.at(0).keep_all_if_none);
+    EXPECT_EQ(back.seed, UINT64_MAX);
+    EXPECT_EQ(back.stop_rule.most_rounds, 30);
+    EXPECT_EQ(back.budget_s, 30);
+}
+
+TEST(Selection, NamesEveryThingThatDiffers) {
+    const std::string journal = selection_to_text(full_options());
+    SweepOptions options = full_options();
+    options.budget_s = 0;  // may differ
+    options.trial_timeout_s = 90;
+    EXPECT_NO_THROW(require_same_selection("results/a", journal, options));
+    options.cold = true;
+    options.space.axes.pop_back();
+    try {
+        require_same_selection("results/a", journal, options);
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "results/a: is a sweep of another selection, which differs in cold (there false, now true), "
+                     "space; resume it with --resume alone, or start a new one in another folder");
+    }
+}
+
+TEST(Selection, WhatIsNoSelectionIsAnError) {
+    EXPECT_THROW(selection_from_text(""), InputError);
+    EXPECT_THROW(selection_from_text("{}"), InputError);
+    std::string text = selection_to_text(full_options());
+    text.replace(text.find("\"num_warps\""), 11, "\"num_wraps\"");
+    EXPECT_THROW(selection_from_text(text), InputError);
+}
+
+}  // namespace
+}  // namespace normtune
