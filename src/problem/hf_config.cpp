@@ -170,7 +170,8 @@ std::string usable_name(std::string name) {
 ShapesFile parse_hf_config(std::string_view json, const std::string& file, const std::string& name,
                            const std::vector<std::int64_t>& tokens) {
     const nlohmann::json root = parse_json(json, file);
-    const JsonReader outer_object(root, file + ": ");
+    const std::string place = file + ": ";  // readers refer to it
+    const JsonReader outer_object(root, place);
     const Config outer(outer_object);
     const std::optional<JsonReader> nested = outer.find("text_config");
     const Config config(nested ? *nested : outer_object);
