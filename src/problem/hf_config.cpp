@@ -16,7 +16,6 @@
 #include "store/atomic_file.h"
 #include "store/json_reader.h"
 #include "support/error.h"
-#include "support/quote.h"
 
 namespace normtune {
 namespace {

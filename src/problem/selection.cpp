@@ -11,7 +11,6 @@
 #include "problem/shapes_file.h"
 #include "support/error.h"
 #include "support/names.h"
-#include "support/quote.h"
 
 namespace normtune {
 namespace {

@@ -9,7 +9,6 @@
 #include "store/atomic_file.h"
 #include "support/error.h"
 #include "support/names.h"
-#include "support/quote.h"
 #include "support/shipped.h"
 
 namespace normtune {

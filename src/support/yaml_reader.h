@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "support/names.h"
-#include "support/quote.h"
 
 #include "support/error.h"
 
