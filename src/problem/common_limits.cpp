@@ -47,6 +47,17 @@ bool has_dgamma(const Problem& problem) {
     return problem.operation.has_backward() && problem.operation.affine;
 }
 
+/// Bytes of a thread's access: vector_bytes, or less where an element is wider or rows do not start at its multiples.
+int access_bytes(int vector_bytes, const Problem& problem) {
+    const int element = bytes_of(problem.operation.dtype);
+    int bytes = std::max(vector_bytes, element);
+    while (bytes > element &&
+           (problem.shape.cols % (bytes / element) != 0 || problem.shape.row_stride % (bytes / element) != 0)) {
+        bytes /= 2;
+    }
+    return bytes;
+}
+
 /// Collects limits; knows what the space lists and what the backend holds inert.
 class Limits {
 public:
@@ -164,16 +175,20 @@ void add_row_limits(Limits& limits) {
     // A vector's elements count only where the backend has the choice of a vector's width.
     const bool vectors = !limits.inert(Axis::vector_bytes);
     const auto columns_at_once = [vectors](const Configuration& c, const Problem& p) {
-        const int elements = vectors ? std::max(1, c.vector_bytes / bytes_of(p.operation.dtype)) : 1;
+        const int elements = vectors ? access_bytes(c.vector_bytes, p) / bytes_of(p.operation.dtype) : 1;
         return std::int64_t{c.threads_per_row} * elements;
     };
-    limits.add(Axis::vector_bytes, "invalid.vector_bytes",
-               "the vector is smaller than an element, or rows do not start at its multiples", {Axis::vector_bytes},
-               [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   const int element = bytes_of(p.operation.dtype);
-                   return c.vector_bytes >= element && p.shape.cols % (c.vector_bytes / element) == 0 &&
-                          p.shape.row_stride % (c.vector_bytes / element) == 0;
-               });
+    limits.add(
+        Axis::vector_bytes, "redundant.vector_bytes",
+        "rows do not start at its multiples, so that accesses are as narrow as another value's", {Axis::vector_bytes},
+        [listed = limits.listed(Axis::vector_bytes)](const Configuration& c, const Problem& p, const DeviceInfo&) {
+            const int access = access_bytes(c.vector_bytes, p);
+            const bool lists_access = std::find(listed.begin(), listed.end(), access) != listed.end();
+            return c.vector_bytes == access ||
+                   (!lists_access && std::none_of(listed.begin(), listed.end(), [&](int other) {
+                       return other < c.vector_bytes && access_bytes(other, p) == access;
+                   }));
+        });
     const bool lists_row = limits.lists(Axis::block_size, whole_row);
     limits.add(Axis::block_size, "redundant.block_size", "a block of all columns or more is the whole row",
                {Axis::block_size},

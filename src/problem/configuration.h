@@ -40,7 +40,8 @@ inline constexpr int whole_row = 0;
 ///   programs_per_sm · compute_units, which go on with further groups of rows_per_program rows: every programs-th group
 ///   (strided) or a run of neighbours (contiguous).
 ///   registers and shared hold the row between its reduction and its output; reload reads it twice, in blocks of
-///   block_size columns or all at once (whole_row). A row's threads take threads_per_row vectors of columns at once.
+///   block_size columns or all at once (whole_row). A row's threads take threads_per_row vectors of columns at once;
+///   a vector is vector_bytes, or less where rows do not start at its multiples.
 /// Combinations that mean nothing, and those that are another one by a second name: problem/common_limits.h.
 struct Configuration {
     int num_warps = 4;

@@ -4,6 +4,8 @@
 
 #include "problem/space_reader.h"
 #include "support/config_file.h"
+#include "support/error.h"
+#include "support/quote.h"
 
 namespace normtune {
 namespace {
@@ -53,9 +55,17 @@ Selection read_selection(const YamlNode& node) {
     return select;
 }
 
+ConfigFile find_space(const YamlNode& node) {
+    try {
+        return load_config("spaces", node.string());
+    } catch (const InputError& error) {
+        node.fail(error.what());  // where the name stands
+    }
+}
+
 SearchSpace read_study_space(const YamlNode& node, const std::string& study) {
     if (node.kind() != YamlNode::Kind::map) {
-        const ConfigFile config = load_config("spaces", node.string());
+        const ConfigFile config = find_space(node);
         const YamlNode root = parse_yaml(config.text, config.file);
         if (root.find("space") != nullptr) {
             node.fail(fmt::format("{} is a study itself; name a space file here", quoted_for_message(config.file)));
