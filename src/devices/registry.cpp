@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "devices/cpu/cpu_device.h"
+#include "devices/cpu/traits.h"
 #include "devices/replay/replay_device.h"
 #include "support/error.h"
 
@@ -9,32 +11,54 @@ namespace normtune {
 
 namespace {
 
-[[noreturn]] void no_such_device(Backend backend, int ordinal) {
-    throw InputError(fmt::format("no {} device {} is here", backend_names.name(backend), ordinal));
+[[noreturn]] void not_built(Backend backend) {
+    throw InputError(
+        fmt::format("this executable is built without the {} backend; use --backend cpu", backend_names.name(backend)));
+}
+
+void check_cpu(int ordinal) {
+    if (ordinal != 0) {
+        throw InputError(fmt::format("no cpu device {}: all processors together are device 0", ordinal));
+    }
 }
 
 }  // namespace
 
-std::vector<DeviceReport> find_devices() {
-    return {};
-}
+std::vector<DeviceReport> find_devices() { return {{Backend::cpu, cpu::describe_cpu(), ""}}; }
 
 BackendTraits backend_traits(Backend backend) {
-    return backend == Backend::replay ? replay_traits() : BackendTraits{backend, {}, {}};
+    switch (backend) {
+        case Backend::cpu:
+            return cpu::cpu_traits();
+        case Backend::replay:
+            return replay_traits();
+        default:
+            not_built(backend);
+    }
 }
 
 std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::string& script) {
-    if (backend != Backend::replay) {
-        no_such_device(backend, ordinal);
+    switch (backend) {
+        case Backend::cpu:
+            check_cpu(ordinal);
+            return cpu::open_cpu();
+        case Backend::replay:
+            return open_replay(script);
+        default:
+            not_built(backend);
     }
-    return open_replay(script);
 }
 
 DeviceInfo describe_device(Backend backend, int ordinal, const std::string& script) {
-    if (backend != Backend::replay) {
-        no_such_device(backend, ordinal);
+    switch (backend) {
+        case Backend::cpu:
+            check_cpu(ordinal);
+            return cpu::describe_cpu();
+        case Backend::replay:
+            return describe_replay(script);
+        default:
+            not_built(backend);
     }
-    return describe_replay(script);
 }
 
 }  // namespace normtune

@@ -1,0 +1,96 @@
+// Buffer sets of one problem in main memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "devices/cpu/arena.h"
+#include "devices/cpu/cpu_kernel.h"
+#include "devices/cpu/pattern.h"
+#include "devices/cpu/thread_pool.h"
+#include "devices/device.h"
+
+namespace normtune::cpu {
+
+/// What buffers share with their device, and with the device's other buffers.
+struct Memory {
+    Memory(const std::vector<int>& cpus, const PassSet& set) : pool(cpus), passes(set) {}
+    ThreadPool pool;
+    const PassSet& passes;
+    Arena arena;
+    std::array<Pattern, dtype_names.names.size()> normal;  // N(0, 1), drawn on first use
+    Pattern rstd;                                          // fp32, near 1
+};
+
+/// How the fastest copy on this machine is done, at one size.
+struct CopyMethod {
+    bool stream = false;          // non-temporal stores
+    std::int64_t chunk_bytes = 0; // taken in turn by whoever is free; 0: an equal part for each thread
+};
+
+/// A set lies in one piece: inputs, then outputs. Both halves are at least as large as what a copy of the same least
+/// bytes reads and writes, so that the copy runs over the same memory and never writes an input.
+class CpuBuffers final : public Buffers {
+public:
+    /// Throws DeviceError (out_of_memory).
+    CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, const BufferRequest& request);
+    ~CpuBuffers() override;
+    CpuBuffers(const CpuBuffers&) = delete;
+    CpuBuffers& operator=(const CpuBuffers&) = delete;
+
+    int sets() const override { return sets_; }
+    std::int64_t rotation_bytes() const override { return sets_ * tensor_bytes_; }
+    void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
+    void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
+
+    const Problem& problem() const { return problem_; }
+    TensorPointers pointers(int set) const;
+
+    /// The set for the next launch; goes round all sets, so that a set comes back only after all others.
+    int next_set();
+    /// Where the rotation starts; only the first call has an effect: later calls go on where the last one ended.
+    void start_rotation(std::uint64_t seed);
+
+    /// Bytes that a copy reads, and writes.
+    std::int64_t copy_bytes() const { return copy_bytes_; }
+    void copy(Team& team, int set, const CopyMethod& method) const;
+    std::optional<CopyMethod> copy_method;  // once it is known
+
+    /// Notes a launch that wrote dx over dy; true: dy is due to be restored before it grows or vanishes.
+    bool wears_out(int set);
+    /// Puts the original dy back, past the caches.
+    void restore(Team& team, int set);
+
+private:
+    struct Place {
+        Tensor tensor;
+        std::int64_t offset;  // from the start of a set; gamma: of the block
+    };
+    const Place& place(TensorRole role) const;
+    std::byte* address(const Place& place, int set) const;
+    void lay_out();
+    int affordable_sets(std::int64_t rotation_bytes) const;
+    void fill(Team& team);
+    void fill_input(Team& team, const Place& place, int first_set, int end_set);
+    const Pattern& pattern(Team& team, const Place& place);
+    void touch_outputs(Team& team) const;
+
+    std::shared_ptr<Memory> memory_;
+    Problem problem_;
+    std::uint64_t seed_;
+    std::vector<Place> places_;
+    std::int64_t gamma_bytes_ = 0;   // gamma is one tensor for all sets, at the start of the block
+    std::int64_t tensor_bytes_ = 0;  // of a set, gamma not counted
+    std::int64_t inputs_bytes_ = 0;  // where a set's outputs start
+    std::int64_t set_bytes_ = 0;
+    std::int64_t copy_bytes_ = 0;
+    int sets_ = 1;
+    Block block_;
+    std::optional<int> last_set_;
+    std::vector<int> wear_;          // launches in place since dy was filled
+};
+
+}  // namespace normtune::cpu

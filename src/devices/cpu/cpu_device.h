@@ -1,0 +1,33 @@
+// The CPU as a device: every core that this process may use, with the widest vectors it has.
+#pragma once
+
+#include <memory>
+
+#include "devices/cpu/cpu_buffers.h"
+#include "devices/cpu/host_info.h"
+#include "devices/device.h"
+#include "problem/backend_traits.h"
+
+namespace normtune::cpu {
+
+/// Throws InputError: NORMTUNE_CPU_ISA names a set that there is not.
+DeviceInfo describe_cpu();
+std::unique_ptr<Device> open_cpu();
+
+class CpuDevice final : public Device {
+public:
+    CpuDevice(const HostInfo& host, const PassSet& set);
+
+    const DeviceInfo& info() const override { return info_; }
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
+    std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
+    void run(const Kernel& kernel, Buffers& buffers, int set) override;
+    SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
+
+private:
+    DeviceInfo info_;
+    BackendTraits traits_;
+    std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace normtune::cpu

@@ -1,0 +1,103 @@
+#include "devices/cpu/sampling.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace normtune::cpu {
+
+namespace {
+
+/// Below this a launch is too short for the clock (about 25 ns a reading) and for one odd interrupt: several are timed.
+constexpr double least_sample_us = 20;
+constexpr int most_launches = 256;
+
+class Stopwatch {
+public:
+    double us() const {
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// One timed batch of launches over the rotation.
+template <class Launch>
+double batch_us(int launches, const Launch& launch) {
+    const Stopwatch watch;
+    for (int i = 0; i < launches; ++i) {
+        launch();
+    }
+    return watch.us();
+}
+
+}  // namespace
+
+CopyMethod fastest_copy(Team& team, CpuBuffers& buffers) {
+    const CopyMethod methods[] = {{false, 0}, {true, 0}, {false, 256 << 10}, {true, 256 << 10}};
+    CopyMethod best;
+    double best_us = INFINITY;
+    for (int round = 0; round < 3; ++round) {
+        for (const CopyMethod& method : methods) {
+            const double us = batch_us(1, [&] { buffers.copy(team, buffers.next_set(), method); });
+            if (round > 0 && us < best_us) {  // the first round warms up
+                best_us = us;
+                best = method;
+            }
+        }
+    }
+    return best;
+}
+
+SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, const SampleRequest& request) {
+    buffers.start_rotation(request.seed);
+    if (request.kind == SampleKind::copy && !buffers.copy_method) {
+        buffers.copy_method = fastest_copy(team, buffers);
+    }
+    auto nothing = [](int) {};
+    int worn_set = -1;
+    const auto launch = [&] {
+        const int set = request.cold ? buffers.next_set() : 0;
+        switch (request.kind) {
+            case SampleKind::kernel:
+                kernel->launch(team, buffers.pointers(set));
+                worn_set = buffers.wears_out(set) ? set : worn_set;
+                break;
+            case SampleKind::copy:
+                buffers.copy(team, set, *buffers.copy_method);
+                break;
+            case SampleKind::empty:
+                team.fork(nothing);
+                break;
+        }
+    };
+    const auto mend = [&] {
+        if (worn_set >= 0) {
+            buffers.restore(team, worn_set);
+            worn_set = -1;
+        }
+    };
+    // The first launch wakes the threads and says how many make a sample.
+    const double first_us = batch_us(1, launch);
+    mend();
+    SampleBatch batch;
+    batch.timer = "steady_clock";
+    const bool wears = buffers.problem().operation.in_place;
+    const int most = wears ? 1 : most_launches;
+    batch.launches_per_sample =
+        first_us >= least_sample_us ? 1 : std::clamp(static_cast<int>(std::ceil(least_sample_us / first_us)), 1, most);
+    double spent_us = 0;
+    for (int i = 0; i < std::max(1, request.samples); ++i) {
+        const double us = batch_us(batch.launches_per_sample, launch);
+        mend();
+        batch.us.push_back(us / batch.launches_per_sample);
+        spent_us += us;
+        if (request.time_cap_us > 0 && spent_us >= request.time_cap_us) {
+            break;
+        }
+    }
+    return batch;
+}
+
+}  // namespace normtune::cpu

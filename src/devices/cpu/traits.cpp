@@ -1,0 +1,174 @@
+#include "devices/cpu/traits.h"
+
+#include <string_view>
+#include <utility>
+
+namespace normtune::cpu {
+
+namespace {
+
+bool is_one_of(int value, std::initializer_list<int> allowed) {
+    for (const int candidate : allowed) {
+        if (value == candidate) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Accumulators of a tile: the wide set has 32 vector registers, the others 16.
+int most_accumulators(const DeviceInfo& device) { return device.warp_size >= 16 ? 8 : 4; }
+
+bool resident(const Configuration& c) { return c.residency == Residency::registers; }
+
+void add_tile_limits(std::vector<BackendLimit>& limits) {
+    limits.push_back(
+        {"cpu.threads_per_row",
+         "a warp is one vector, and a row has 1, 2, 4 or 8 of them in flight (16 where registers hold a whole row)",
+         {Axis::threads_per_row, Axis::residency},
+         [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+             const int vectors = tile_shape(c, d.warp_size).vectors;
+             return is_one_of(vectors, {1, 2, 4, 8}) || (vectors == 16 && resident(c));
+         }});
+    limits.push_back({"cpu.num_warps",
+                      "kernels are built for 1, 2 or 4 rows side by side: num_warps is that many times a row's vectors",
+                      {Axis::num_warps, Axis::threads_per_row},
+                      [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                          return is_one_of(tile_shape(c, d.warp_size).rows, {1, 2, 4});
+                      }});
+    limits.push_back({"cpu.rows_per_program",
+                      "a program has at least the rows that it handles side by side",
+                      {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program},
+                      [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                          return c.rows_per_program >= tile_shape(c, d.warp_size).rows;
+                      }});
+    limits.push_back({"cpu.accumulators",
+                      "num_warps is the number of vector accumulators: at most 8 with AVX-512, 4 with 16 registers",
+                      {Axis::num_warps, Axis::threads_per_row, Axis::residency},
+                      [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                          const TileShape tile = tile_shape(c, d.warp_size);
+                          return resident(c) || tile.rows * tile.vectors <= most_accumulators(d);
+                      }});
+}
+
+void add_residency_limits(std::vector<BackendLimit>& limits) {
+    limits.push_back(
+        {"cpu.registers",
+         "registers hold a whole row: threads_per_row >= cols, and rows side by side times their vectors at most twice "
+         "the accumulators (backward: the accumulators, as it holds x and dy), at most 2 rows of more than 4 vectors",
+         {Axis::num_warps, Axis::threads_per_row, Axis::residency},
+         [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+             if (!resident(c)) {
+                 return true;
+             }
+             const TileShape tile = tile_shape(c, d.warp_size);
+             const int most = most_accumulators(d) * (p.operation.has_backward() ? 1 : 2);
+             const bool built = tile.rows * tile.vectors <= 8 || tile.rows <= 2;
+             return c.threads_per_row >= p.shape.cols && tile.rows * tile.vectors <= most && built;
+         }});
+    limits.push_back({"cpu.registers_reduction",
+                      "a row in registers is one step: its reduction is masked, or even where vectors fill the row",
+                      {Axis::residency, Axis::reduction, Axis::threads_per_row},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          return !resident(c) || c.reduction == Reduction::masked ||
+                                 (c.reduction == Reduction::even && c.threads_per_row == p.shape.cols);
+                      }});
+    limits.push_back({"cpu.whole_row",
+                      "registers and shared hold the whole row: only reload takes it in blocks",
+                      {Axis::block_size, Axis::residency},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          return c.residency == Residency::reload || c.block_size == whole_row ||
+                                 c.block_size >= p.shape.cols;
+                      }});
+    limits.push_back({"cpu.block_size",
+                      "a block must be a multiple of the columns that a row's vectors take at once",
+                      {Axis::block_size, Axis::threads_per_row},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          return c.block_size == whole_row || c.block_size >= p.shape.cols ||
+                                 c.block_size % c.threads_per_row == 0;
+                      }});
+    limits.push_back({"cpu.even",
+                      "even has no mask: a row's vectors in flight must divide the columns",
+                      {Axis::reduction, Axis::threads_per_row},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          return c.reduction != Reduction::even || p.shape.cols % c.threads_per_row == 0;
+                      }});
+    limits.push_back({"cpu.residual_fp32",
+                      "the unrounded fp32 sum is kept between the passes only in registers or scratch (shared)",
+                      {Axis::residency},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          const Operation& op = p.operation;
+                          const bool kept = op.fused() && op.has_forward() && op.dtype != Dtype::fp32 &&
+                                            op.residual == ResidualPrecision::fp32;
+                          return !kept || c.residency != Residency::reload;
+                      }});
+}
+
+void add_memory_limits(std::vector<BackendLimit>& limits) {
+    limits.push_back({"cpu.grid",
+                      "per_row has one row a program: more are packed",
+                      {Axis::grid, Axis::rows_per_program},
+                      [](const Configuration& c, const Problem&, const DeviceInfo&) {
+                          return c.grid != Grid::per_row || c.rows_per_program == 1;
+                      }});
+    limits.push_back({"cpu.gamma",
+                      "casting none rounds offset + gamma to a 16-bit type first: gamma must be hoisted or before",
+                      {Axis::gamma},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          const Operation& op = p.operation;
+                          const bool rounded = op.affine && op.casting == Casting::none && op.dtype != Dtype::fp32 &&
+                                               (op.offset != 0 || op.weight_dtype != op.dtype);
+                          return !rounded || c.gamma != GammaPlacement::after;
+                      }});
+    limits.push_back({"cpu.load_hint",
+                      "cache_global names a level of a GPU's cache: default or streaming (prefetchnta)",
+                      {Axis::load_hint},
+                      [](const Configuration& c, const Problem&, const DeviceInfo&) {
+                          return c.load_hint != CacheHint::cache_global;
+                      }});
+    limits.push_back({"cpu.store_hint",
+                      "default or streaming; non-temporal stores need x86-64 and rows that are whole vectors (with "
+                      "residency registers: reduction even)",
+                      {Axis::store_hint, Axis::residency, Axis::reduction},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+                          if (c.store_hint == CacheHint::default_) {
+                              return true;
+                          }
+                          return c.store_hint == CacheHint::streaming && std::string_view(d.arch).starts_with("x86-64") &&
+                                 p.shape.cols % d.warp_size == 0 && (!resident(c) || c.reduction == Reduction::even);
+                      }});
+    limits.push_back({"cpu.dgamma",
+                      "no atomic addition of vectors: partials (an fp32 row a thread), or split",
+                      {Axis::dgamma},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          const bool wanted = p.operation.has_backward() && p.operation.affine;
+                          return !wanted || c.dgamma != DgammaMethod::atomic;
+                      }});
+}
+
+}  // namespace
+
+TileShape tile_shape(const Configuration& c, int lanes) {
+    const int threads = c.num_warps * lanes;
+    return {c.threads_per_row > 0 && threads % c.threads_per_row == 0 ? threads / c.threads_per_row : 0,
+            c.threads_per_row % lanes == 0 ? c.threads_per_row / lanes : 0};
+}
+
+BackendTraits cpu_traits() {
+    BackendTraits traits{.backend = Backend::cpu, .inert = {}, .limits = {}};
+    traits.inert = {
+        {Axis::rows_binding, "rows per program are bound at run time: CPU kernels are compiled ahead of time"},
+        {Axis::vector_bytes, "a memory access is a whole vector of the instruction set"},
+        {Axis::offset_bits, "addresses are 64 bits wide"},
+        {Axis::reduce_rows, "dgamma is reduced over the threads' rows in one go: there are no tiles"},
+        {Axis::reduce_cols, "dgamma's columns are divided among the threads: there are no tiles"},
+        {Axis::reduce_warps, "dgamma's columns are divided among the threads: there are no tiles"},
+        {Axis::waves_per_eu, "an occupancy hint of AMD's compiler"},
+    };
+    add_tile_limits(traits.limits);
+    add_residency_limits(traits.limits);
+    add_memory_limits(traits.limits);
+    return traits;
+}
+
+}  // namespace normtune::cpu

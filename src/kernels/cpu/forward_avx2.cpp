@@ -1,0 +1,20 @@
+#include "kernels/cpu/vector_avx2.h"
+#include "kernels/cpu/forward_table.h"
+#include "kernels/cpu/pass_sets.h"
+
+namespace normtune::cpu::avx2 {
+
+void add_forward(PassSet& set) {
+    using Table = ForwardTable<Vector>;
+    set.name = "avx2";
+    set.lanes = Vector::lanes;
+    set.square_sum = &Table::square_sum;
+    set.scale_rows = &Table::scale_rows;
+    set.resident_forward = &Table::resident;
+    set.prepare_gamma = &Table::prepare_gamma;
+    set.copy = &Table::copy;
+    set.copy_stream = &Table::copy_stream;
+    set.fence = &Table::fence;
+}
+
+}  // namespace normtune::cpu::avx2
