@@ -24,7 +24,9 @@ void check_cpu(int ordinal) {
 
 }  // namespace
 
-std::vector<DeviceReport> find_devices() { return {{Backend::cpu, cpu::describe_cpu(), ""}}; }
+std::vector<DeviceReport> find_devices() {
+    return {{Backend::cpu, cpu::describe_cpu(), ""}};
+}
 
 BackendTraits backend_traits(Backend backend) {
     switch (backend) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "devices/cpu_trial.h"
 #include "devices/cpu/traits.h"
+#include "devices/cpu_trial.h"
 #include "kernels/cpu/instruction_sets.h"
 
 namespace normtune::test {
@@ -205,7 +205,9 @@ TEST_P(CpuKernels, DgammaOfManyRowsByEitherMethod) {
 
 TEST_P(CpuKernels, EqualHashMeansEqualCode) {
     const Problem p = problem(64, 4096, Mode::forward, Dtype::bf16);
-    const auto hash = [&](const Problem& on, const Configuration& c) { return device_->compile(on, c)->info().code_hash; };
+    const auto hash = [&](const Problem& on, const Configuration& c) {
+        return device_->compile(on, c)->info().code_hash;
+    };
     Configuration where = tile(2, 1);
     where.reduction = Reduction::where;
     EXPECT_NE(hash(p, where), hash(p, tile(2, 1)));

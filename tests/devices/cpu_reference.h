@@ -95,9 +95,7 @@ inline void reference(const Problem& problem, Values& v) {
         if (!op.has_backward()) {
             continue;
         }
-        const auto saved = [&](std::int64_t c) {
-            return op.fused() && op.has_forward() ? v.s[at(c)] : v.x[at(c)];
-        };
+        const auto saved = [&](std::int64_t c) { return op.fused() && op.has_forward() ? v.s[at(c)] : v.x[at(c)]; };
         const auto m = [&](std::int64_t c) {
             const double product = v.dy[at(c)] * g[static_cast<std::size_t>(c)];
             return none ? round_t(product) : product;

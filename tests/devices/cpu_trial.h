@@ -31,7 +31,8 @@ inline void upload(Buffers& buffers, const Tensor& tensor, const std::vector<dou
 }
 
 /// The largest of |value - expected| / (scale of the row or of the whole tensor).
-inline double worst_error(const Buffers& buffers, const Tensor& tensor, const std::vector<double>& expected, bool by_row) {
+inline double worst_error(const Buffers& buffers, const Tensor& tensor, const std::vector<double>& expected,
+                          bool by_row) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
     buffers.download(tensor.role, 0, bytes);
     double worst = 0;
@@ -73,13 +74,27 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
     for (const Tensor& tensor : tensors(problem)) {
         const bool in = tensor.access != Access::out;
         switch (tensor.role) {
-            case TensorRole::x: upload(*buffers, tensor, values.x); break;
-            case TensorRole::residual: upload(*buffers, tensor, values.residual); break;
-            case TensorRole::gamma: upload(*buffers, tensor, values.gamma); break;
-            case TensorRole::dy: upload(*buffers, tensor, values.dy); break;
-            case TensorRole::ds: upload(*buffers, tensor, values.ds); break;
-            case TensorRole::rstd: upload(*buffers, tensor, in ? values.rstd : nothing); break;
-            default: upload(*buffers, tensor, nothing); break;
+            case TensorRole::x:
+                upload(*buffers, tensor, values.x);
+                break;
+            case TensorRole::residual:
+                upload(*buffers, tensor, values.residual);
+                break;
+            case TensorRole::gamma:
+                upload(*buffers, tensor, values.gamma);
+                break;
+            case TensorRole::dy:
+                upload(*buffers, tensor, values.dy);
+                break;
+            case TensorRole::ds:
+                upload(*buffers, tensor, values.ds);
+                break;
+            case TensorRole::rstd:
+                upload(*buffers, tensor, in ? values.rstd : nothing);
+                break;
+            default:
+                upload(*buffers, tensor, nothing);
+                break;
         }
     }
     device.run(*kernel, *buffers, 0);
@@ -89,10 +104,18 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
     for (const Tensor& tensor : tensors(problem)) {
         SCOPED_TRACE(problem.key() + " " + configuration.key() + " " + std::string(tensor_names.name(tensor.role)));
         switch (tensor.role) {
-            case TensorRole::y: EXPECT_LE(worst_error(*buffers, tensor, values.y, false), tight); break;
-            case TensorRole::s: EXPECT_LE(worst_error(*buffers, tensor, values.s, false), tight); break;
-            case TensorRole::rstd: EXPECT_LE(worst_error(*buffers, tensor, values.rstd_out, false), 5e-6); break;
-            case TensorRole::dx: EXPECT_LE(worst_error(*buffers, tensor, values.dx, true), tight); break;
+            case TensorRole::y:
+                EXPECT_LE(worst_error(*buffers, tensor, values.y, false), tight);
+                break;
+            case TensorRole::s:
+                EXPECT_LE(worst_error(*buffers, tensor, values.s, false), tight);
+                break;
+            case TensorRole::rstd:
+                EXPECT_LE(worst_error(*buffers, tensor, values.rstd_out, false), 5e-6);
+                break;
+            case TensorRole::dx:
+                EXPECT_LE(worst_error(*buffers, tensor, values.dx, true), tight);
+                break;
             case TensorRole::dgamma: {
                 const double bound = (op.weight_dtype == Dtype::fp32 ? 1e-5 : 2 * unit_roundoff(op.weight_dtype)) +
                                      (op.casting == Casting::gemma ? 0 : 2 * u);
@@ -104,7 +127,8 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
                     EXPECT_LE(worst_error(*buffers, tensor, values.dx, true), tight);
                 }
                 break;
-            default: break;
+            default:
+                break;
         }
         if (tensor.role == TensorRole::x && tensor.row_stride > tensor.cols) {
             std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));

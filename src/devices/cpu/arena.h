@@ -1,4 +1,5 @@
-// Large blocks of memory on huge pages, kept for the next problem instead of being given back: a rotation takes gigabytes.
+// Large blocks of memory on huge pages, kept for the next problem instead of being given back: a rotation takes
+// gigabytes.
 #pragma once
 
 #include <cstddef>

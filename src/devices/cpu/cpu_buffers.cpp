@@ -18,9 +18,13 @@ constexpr std::int64_t piece_bytes = 1 << 20;
 /// In place, dx takes dy's place and grows by up to gamma's largest value a launch: fp16 bears this many.
 constexpr int most_wear = 8;
 
-std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; }
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) {
+    return (bytes + to - 1) / to * to;
+}
 
-bool is_input(const Tensor& tensor) { return tensor.access != Access::out; }
+bool is_input(const Tensor& tensor) {
+    return tensor.access != Access::out;
+}
 
 /// Runs body(task) for every task, on whichever thread is free.
 template <class Body>
@@ -53,7 +57,9 @@ CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, c
     }
 }
 
-CpuBuffers::~CpuBuffers() { memory_->arena.give_back(std::move(block_)); }
+CpuBuffers::~CpuBuffers() {
+    memory_->arena.give_back(std::move(block_));
+}
 
 void CpuBuffers::lay_out() {
     copy_bytes_ = std::max(line, least_bytes(problem_) / 2 / line * line);
@@ -84,14 +90,16 @@ void CpuBuffers::lay_out() {
 
 int CpuBuffers::affordable_sets(std::int64_t rotation_bytes) const {
     constexpr std::int64_t most_sets = 1 << 20;
-    const std::int64_t wanted = std::clamp<std::int64_t>((rotation_bytes + tensor_bytes_ - 1) / tensor_bytes_, 1, most_sets);
+    const std::int64_t wanted =
+        std::clamp<std::int64_t>((rotation_bytes + tensor_bytes_ - 1) / tensor_bytes_, 1, most_sets);
     const std::int64_t available = memory_->arena.available_bytes() / 10 * 9;
     if (available == 0) {
         return static_cast<int>(wanted);
     }
     if (gamma_bytes_ + set_bytes_ > available) {
-        throw DeviceError(DeviceFault::out_of_memory, fmt::format("one set of tensors takes {} MiB, {} MiB are available",
-                                                                  set_bytes_ >> 20, available >> 20));
+        throw DeviceError(
+            DeviceFault::out_of_memory,
+            fmt::format("one set of tensors takes {} MiB, {} MiB are available", set_bytes_ >> 20, available >> 20));
     }
     return static_cast<int>(std::min(wanted, (available - gamma_bytes_) / set_bytes_));
 }

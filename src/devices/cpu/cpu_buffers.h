@@ -27,8 +27,8 @@ struct Memory {
 
 /// How the fastest copy on this machine is done, at one size.
 struct CopyMethod {
-    bool stream = false;          // non-temporal stores
-    std::int64_t chunk_bytes = 0; // taken in turn by whoever is free; 0: an equal part for each thread
+    bool stream = false;           // non-temporal stores
+    std::int64_t chunk_bytes = 0;  // taken in turn by whoever is free; 0: an equal part for each thread
 };
 
 /// A set lies in one piece: inputs, then outputs. Both halves are at least as large as what a copy of the same least
@@ -90,7 +90,7 @@ private:
     int sets_ = 1;
     Block block_;
     std::optional<int> last_set_;
-    std::vector<int> wear_;          // launches in place since dy was filled
+    std::vector<int> wear_;  // launches in place since dy was filled
 };
 
 }  // namespace normtune::cpu

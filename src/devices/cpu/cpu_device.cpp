@@ -29,9 +29,13 @@ DeviceInfo info_of(const HostInfo& host, const PassSet& set) {
 
 }  // namespace
 
-DeviceInfo describe_cpu() { return info_of(read_host_info(), chosen_pass_set()); }
+DeviceInfo describe_cpu() {
+    return info_of(read_host_info(), chosen_pass_set());
+}
 
-std::unique_ptr<Device> open_cpu() { return std::make_unique<CpuDevice>(read_host_info(), chosen_pass_set()); }
+std::unique_ptr<Device> open_cpu() {
+    return std::make_unique<CpuDevice>(read_host_info(), chosen_pass_set());
+}
 
 CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)
     : info_(info_of(host, set)), traits_(cpu_traits()), memory_(std::make_shared<Memory>(host.cpus, set)) {}

@@ -16,7 +16,9 @@ constexpr std::int64_t page_floats = 4096 / sizeof(float);
 
 }  // namespace
 
-void CpuKernel::Free::operator()(float* p) const { std::free(p); }
+void CpuKernel::Free::operator()(float* p) const {
+    std::free(p);
+}
 
 CpuKernel::CpuKernel(const Problem& problem, const Configuration& configuration, const PassSet& set, int threads)
     : problem_(problem),
@@ -36,10 +38,9 @@ CpuKernel::CpuKernel(const Problem& problem, const Configuration& configuration,
     dgamma_rows_ = op.affine && op.has_backward() ? 2 : 0;
     info_.code_hash = passes_.code_hash;
     info_.programs = schedule_.programs;
-    info_.shared_bytes = static_cast<int>(std::min<std::int64_t>(
-        scratch_rows_ * row_floats_ * static_cast<std::int64_t>(sizeof(float)), INT32_MAX));
-    info_.workspace_bytes = threads * space_rows() * row_floats_ *
-                            static_cast<std::int64_t>(sizeof(float));
+    info_.shared_bytes = static_cast<int>(
+        std::min<std::int64_t>(scratch_rows_ * row_floats_ * static_cast<std::int64_t>(sizeof(float)), INT32_MAX));
+    info_.workspace_bytes = threads * space_rows() * row_floats_ * static_cast<std::int64_t>(sizeof(float));
 }
 
 void CpuKernel::prepare() {
@@ -60,8 +61,7 @@ void CpuKernel::prepare() {
 CpuKernel::ThreadSpace CpuKernel::space(int thread) const {
     ThreadSpace space;
     space.ones = workspace_.get();
-    float* row = workspace_.get() + row_padding +
-                 static_cast<std::int64_t>(thread) * space_rows() * row_floats_;
+    float* row = workspace_.get() + row_padding + static_cast<std::int64_t>(thread) * space_rows() * row_floats_;
     const auto take = [&](int rows) {
         float* taken = rows > 0 ? row : nullptr;
         row += rows * row_floats_;

@@ -58,10 +58,10 @@ private:
     Schedule schedule_;
     CompileInfo info_;
     int threads_;
-    std::int64_t sum_block_;    // columns that one call of a sum pass covers
+    std::int64_t sum_block_;  // columns that one call of a sum pass covers
     std::int64_t write_block_;
-    std::int64_t row_floats_;   // a padded fp32 row
-    int gamma_rows_ = 0;        // rows of a thread's workspace
+    std::int64_t row_floats_;  // a padded fp32 row
+    int gamma_rows_ = 0;       // rows of a thread's workspace
     int scratch_rows_ = 0;
     int dgamma_rows_ = 0;
     struct Free {

@@ -5,13 +5,15 @@
 
 namespace normtune::cpu {
 
-inline std::byte* at(const TensorPointers& tensors, TensorRole role) { return tensors[static_cast<std::size_t>(role)]; }
+inline std::byte* at(const TensorPointers& tensors, TensorRole role) {
+    return tensors[static_cast<std::size_t>(role)];
+}
 
 struct CpuKernel::ThreadSpace {
     float* gamma = nullptr;
     float* scratch_x = nullptr;
     float* scratch_m = nullptr;
-    float* dgamma = nullptr;        // of the last rows
+    float* dgamma = nullptr;  // of the last rows
     float* dgamma_total = nullptr;
     const float* ones = nullptr;
     std::int64_t rows_summed = 0;

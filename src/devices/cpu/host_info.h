@@ -8,9 +8,9 @@
 namespace normtune::cpu {
 
 struct HostInfo {
-    std::string name;             // the processor's model name
+    std::string name;  // the processor's model name
     std::string kernel_release;
-    std::vector<int> cpus;        // one logical processor a core, of those that this process may use
+    std::vector<int> cpus;  // one logical processor a core, of those that this process may use
     std::int64_t l1_data_bytes = 0;
     std::int64_t last_level_bytes = 0;
     std::int64_t memory_bytes = 0;

@@ -23,7 +23,9 @@ void put(std::byte* out, Dtype dtype, std::int64_t i, float value) {
 }
 
 /// (0, 1]
-float unit(std::uint32_t bits) { return static_cast<float>((bits >> 8) + 1) * 0x1p-24F; }
+float unit(std::uint32_t bits) {
+    return static_cast<float>((bits >> 8) + 1) * 0x1p-24F;
+}
 
 }  // namespace
 

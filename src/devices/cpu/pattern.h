@@ -1,5 +1,5 @@
-// Random values to fill buffers with: drawn once for each type, then copied to many places with different offsets, since
-// a rotation of gigabytes would otherwise take longer to fill than to measure.
+// Random values to fill buffers with: drawn once for each type, then copied to many places with different offsets,
+// since a rotation of gigabytes would otherwise take longer to fill than to measure.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ private:
 /// A number that looks random, from a counter (SplitMix64's output function).
 std::uint64_t mixed(std::uint64_t counter);
 
-/// Writes `count` values of N(mean, deviation²) in `dtype`; value i depends on (seed, first + i) alone. `first` is even.
+/// Writes `count` values of N(mean, deviation²) in `dtype`; value i depends on (seed, first + i) alone. `first` is
+/// even.
 void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t count, float mean, float deviation,
                  std::uint64_t seed);
 

@@ -20,9 +20,9 @@ struct SelectedPasses {
     ResidentPass resident_backward[2] = {};
     ColumnPass column_gradient = nullptr;
     GammaPass prepare_gamma = nullptr;
-    FoldPass fold = nullptr;     // dgamma, rounded to the weights' type
+    FoldPass fold = nullptr;  // dgamma, rounded to the weights' type
     void (*fence)() = nullptr;
-    std::string code_hash;       // of the names of the passes in use: equal hash, equal code
+    std::string code_hash;  // of the names of the passes in use: equal hash, equal code
 };
 
 /// Throws DeviceError (unsupported): a combination that is not built.

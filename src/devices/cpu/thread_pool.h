@@ -17,7 +17,8 @@ public:
     using Body = void (*)(void* context, int thread);
 
     int size() const { return size_; }
-    /// Runs body(context, thread) on every thread, 0 being the caller, and returns once all are done. Bodies must not throw.
+    /// Runs body(context, thread) on every thread, 0 being the caller, and returns once all are done. Bodies must not
+    /// throw.
     void fork(Body body, void* context);
     template <class Function>
     void fork(Function& function) {
@@ -32,7 +33,7 @@ private:
     void work(int thread);
 
     const int size_;
-    Body body_ = nullptr;      // written before epoch_ is released
+    Body body_ = nullptr;  // written before epoch_ is released
     void* context_ = nullptr;
     alignas(64) std::atomic<int> epoch_{0};  // goes up by one a fork; negative: the end
     alignas(64) std::atomic<int> running_{0};
@@ -42,7 +43,8 @@ private:
 
 class ThreadPool {
 public:
-    /// One thread for each logical processor in `cpus`, pinned to it where the system lets us. Throws std::system_error.
+    /// One thread for each logical processor in `cpus`, pinned to it where the system lets us. Throws
+    /// std::system_error.
     explicit ThreadPool(const std::vector<int>& cpus);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;

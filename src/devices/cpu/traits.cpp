@@ -17,9 +17,13 @@ bool is_one_of(int value, std::initializer_list<int> allowed) {
 }
 
 /// Accumulators of a tile: the wide set has 32 vector registers, the others 16.
-int most_accumulators(const DeviceInfo& device) { return device.warp_size >= 16 ? 8 : 4; }
+int most_accumulators(const DeviceInfo& device) {
+    return device.warp_size >= 16 ? 8 : 4;
+}
 
-bool resident(const Configuration& c) { return c.residency == Residency::registers; }
+bool resident(const Configuration& c) {
+    return c.residency == Residency::registers;
+}
 
 void add_tile_limits(std::vector<BackendLimit>& limits) {
     limits.push_back(
@@ -134,8 +138,9 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                           if (c.store_hint == CacheHint::default_) {
                               return true;
                           }
-                          return c.store_hint == CacheHint::streaming && std::string_view(d.arch).starts_with("x86-64") &&
-                                 p.shape.cols % d.warp_size == 0 && (!resident(c) || c.reduction == Reduction::even);
+                          return c.store_hint == CacheHint::streaming &&
+                                 std::string_view(d.arch).starts_with("x86-64") && p.shape.cols % d.warp_size == 0 &&
+                                 (!resident(c) || c.reduction == Reduction::even);
                       }});
     limits.push_back({"cpu.dgamma",
                       "no atomic addition of vectors: partials (an fp32 row a thread), or split",

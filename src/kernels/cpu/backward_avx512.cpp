@@ -1,6 +1,6 @@
-#include "kernels/cpu/vector_avx512.h"
 #include "kernels/cpu/backward_table.h"
 #include "kernels/cpu/pass_sets.h"
+#include "kernels/cpu/vector_avx512.h"
 
 namespace normtune::cpu::avx512 {
 

@@ -8,9 +8,9 @@ namespace normtune::cpu {
 template <class V, class T>
 struct Backward : Steps<V, T> {
     using S = Steps<V, T>;
+    using S::lanes;
     using typename S::F;
     using typename S::M;
-    using S::lanes;
 
     /// m = dy·g, rounded to T by Liger's casting.
     template <Casting C>
@@ -33,9 +33,9 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, bool Masked, bool Select, int U, int R>
-    [[gnu::always_inline]] static inline void sum_step(const RowTile& t, const T* const (&x)[R], const T* const (&dy)[R],
-                                                       const F (&scale)[R], F offset, std::int64_t c, std::int64_t end,
-                                                       F (&sums)[R][U]) {
+    [[gnu::always_inline]] static inline void sum_step(const RowTile& t, const T* const (&x)[R],
+                                                       const T* const (&dy)[R], const F (&scale)[R], F offset,
+                                                       std::int64_t c, std::int64_t end, F (&sums)[R][U]) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
@@ -103,8 +103,8 @@ struct Backward : Steps<V, T> {
 
     /// dx = rstd·m − coefficient·x [+ ds]
     template <bool Masked>
-    [[gnu::always_inline]] static inline F gradient(const RowTile& t, F x, F m, F rstd, F coefficient, std::int64_t flat,
-                                                    M mask) {
+    [[gnu::always_inline]] static inline F gradient(const RowTile& t, F x, F m, F rstd, F coefficient,
+                                                    std::int64_t flat, M mask) {
         F dx = V::sub(V::mul(rstd, m), V::mul(coefficient, x));
         if (t.ds != nullptr) {
             dx = V::add(dx, S::template load<Masked>(static_cast<const T*>(t.ds) + flat, mask));
@@ -113,13 +113,14 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, bool Masked, bool Stream, int U, int R>
-    [[gnu::always_inline]] static inline void write_step(const RowTile& t, const T* const (&x)[R], const T* const (&dy)[R],
-                                                         const F (&rstd)[R], const F (&coefficient)[R], F offset,
-                                                         std::int64_t c, M mask) {
+    [[gnu::always_inline]] static inline void write_step(const RowTile& t, const T* const (&x)[R],
+                                                         const T* const (&dy)[R], const F (&rstd)[R],
+                                                         const F (&coefficient)[R], F offset, std::int64_t c, M mask) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
-            const F g = t.scratch_x != nullptr ? V::zero() : S::template gamma_at<Masked>(t, offset, c, u * lanes, mask);
+            const F g =
+                t.scratch_x != nullptr ? V::zero() : S::template gamma_at<Masked>(t, offset, c, u * lanes, mask);
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
                 F xv;
@@ -133,7 +134,8 @@ struct Backward : Steps<V, T> {
                 }
                 const std::int64_t flat = r * t.cols + at;
                 S::template store<Masked, Stream>(static_cast<T*>(t.dx) + flat,
-                                                  gradient<Masked>(t, xv, m, rstd[r], coefficient[r], flat, mask), mask);
+                                                  gradient<Masked>(t, xv, m, rstd[r], coefficient[r], flat, mask),
+                                                  mask);
             }
         }
     }
@@ -202,7 +204,8 @@ struct Backward : Steps<V, T> {
                 }
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma_at<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
+                    const F g = S::template gamma_at<!Even>(t, offset, 0,
+                                                            (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
                     x[r][u] = S::template load<!Even>(px + u * lanes, masks[u]);
                     const F dy = S::template load<!Even>(pdy + u * lanes, masks[u]);
                     m[r][u] = scaled<C>(dy, g);

@@ -44,9 +44,8 @@ struct BackwardTable {
     }
 
     static ColumnPass column_gradient(const PassKey& key) {
-        return with_casting(key, []<class T, Casting C>() -> ColumnPass {
-            return &Backward<V, T>::template column_gradient<C>;
-        });
+        return with_casting(
+            key, []<class T, Casting C>() -> ColumnPass { return &Backward<V, T>::template column_gradient<C>; });
     }
 
     static FoldPass fold(const PassKey& key) {

@@ -6,9 +6,13 @@
 
 namespace normtune::cpu {
 
-float to_float(bf16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+float to_float(bf16 value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
 
-float to_float(fp16 value) { return baseline::Vector::widen_fp16(value.bits); }
+float to_float(fp16 value) {
+    return baseline::Vector::widen_fp16(value.bits);
+}
 
 bf16 to_bf16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -18,6 +22,8 @@ bf16 to_bf16(float value) {
     return {static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16)};
 }
 
-fp16 to_fp16(float value) { return {baseline::Vector::narrow_fp16(value)}; }
+fp16 to_fp16(float value) {
+    return {baseline::Vector::narrow_fp16(value)};
+}
 
 }  // namespace normtune::cpu

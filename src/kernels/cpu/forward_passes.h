@@ -8,9 +8,9 @@ namespace normtune::cpu {
 template <class V, class T>
 struct Forward : Steps<V, T> {
     using S = Steps<V, T>;
+    using S::lanes;
     using typename S::F;
     using typename S::M;
-    using S::lanes;
 
     /// The row to be normalised: x, or x + residual, which is stored to s.
     template <bool Masked>
@@ -131,7 +131,8 @@ struct Forward : Steps<V, T> {
                 for (int r = 0; r < R; ++r) {
                     S::prefetch(next[r] + c, t.ahead * t.x_stride, step, t.prefetch);
                     if (t.residual != nullptr) {
-                        S::prefetch(static_cast<const T*>(t.residual) + r * t.cols + c, t.ahead * t.cols, step, t.prefetch);
+                        S::prefetch(static_cast<const T*>(t.residual) + r * t.cols + c, t.ahead * t.cols, step,
+                                    t.prefetch);
                     }
                 }
             }
@@ -166,7 +167,8 @@ struct Forward : Steps<V, T> {
                 if (t.prefetch != Prefetch::none) {
                     S::prefetch(x, t.ahead > 0 ? t.ahead * t.x_stride : streaming_distance<T>, U * lanes, t.prefetch);
                     if (t.residual != nullptr) {
-                        S::prefetch(static_cast<const T*>(now.residual) + r * t.cols, t.ahead * t.cols, U * lanes, t.prefetch);
+                        S::prefetch(static_cast<const T*>(now.residual) + r * t.cols, t.ahead * t.cols, U * lanes,
+                                    t.prefetch);
                     }
                 }
                 NORMTUNE_UNROLL
@@ -192,7 +194,8 @@ struct Forward : Steps<V, T> {
             const auto write = [&]<bool Stream>() __attribute__((always_inline)) {
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma_at<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
+                    const F g = S::template gamma_at<!Even>(t, offset, 0,
+                                                            (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
                     NORMTUNE_UNROLL
                     for (int r = 0; r < R; ++r) {
                         F normal = V::mul(v[r][u], scale[r]);

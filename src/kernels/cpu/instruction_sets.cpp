@@ -56,8 +56,8 @@ const PassSet& chosen_pass_set() {
         names += names.empty() ? "" : ", ";
         names += set->name;
     }
-    throw InputError(fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this processor runs; known: {}",
-                                 wanted, names));
+    throw InputError(
+        fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this processor runs; known: {}", wanted, names));
 }
 
 std::string arch_name(const PassSet& set) {

@@ -19,7 +19,8 @@ auto with_element(Dtype dtype, const Make& make) {
     }
 }
 
-/// Calls make.<T, C>() with the element type and the casting; in fp32 nothing is rounded, and one casting stands for all.
+/// Calls make.<T, C>() with the element type and the casting; in fp32 nothing is rounded, and one casting stands for
+/// all.
 template <class Make>
 auto with_casting(const PassKey& key, const Make& make) {
     return with_element(key.dtype, [&]<class T>() {
@@ -51,7 +52,9 @@ auto with_reduction(Reduction reduction, const Make& make) {
     }
 }
 
-constexpr int tile_code(int vectors, int rows) { return vectors * 8 + rows; }
+constexpr int tile_code(int vectors, int rows) {
+    return vectors * 8 + rows;
+}
 
 /// Calls make.<U, R>() for the tiles that have at most `Most` accumulators; null for the others.
 template <int Most, class Make>

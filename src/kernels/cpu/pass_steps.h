@@ -39,7 +39,8 @@ struct Steps {
         }
     }
     template <bool Masked>
-    [[gnu::always_inline]] static inline F gamma_at(const RowTile& t, F offset, std::int64_t column, int within, M mask) {
+    [[gnu::always_inline]] static inline F gamma_at(const RowTile& t, F offset, std::int64_t column, int within,
+                                                    M mask) {
         if constexpr (Masked) {
             return gamma(t, offset, column, within, mask);
         } else {

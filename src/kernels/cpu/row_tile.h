@@ -20,7 +20,7 @@ enum class Prefetch { none, keep, streaming };  // prefetcht0, prefetchnta
 /// R rows side by side (R is compiled into the pass). Pointers stand at the tile's first row; strides are in elements.
 /// x has x_stride, every other tensor `cols`. Unused pointers are null.
 struct RowTile {
-    const void* x = nullptr;         // forward: input; backward: input, or the saved sum of the fused op
+    const void* x = nullptr;  // forward: input; backward: input, or the saved sum of the fused op
     std::int64_t x_stride = 0;
     const void* residual = nullptr;  // not null: fused add
     void* s = nullptr;
@@ -31,30 +31,30 @@ struct RowTile {
     std::int64_t cols = 0;
 
     const void* gamma = nullptr;
-    bool gamma_narrow = false;       // gamma has x's 16-bit type; else it is fp32
-    std::int64_t gamma_columns = -1; // column & gamma_columns is gamma's index: 0 for weightless (a vector of ones)
-    float offset = 0;                // added to gamma
+    bool gamma_narrow = false;        // gamma has x's 16-bit type; else it is fp32
+    std::int64_t gamma_columns = -1;  // column & gamma_columns is gamma's index: 0 for weightless (a vector of ones)
+    float offset = 0;                 // added to gamma
 
-    bool keep_fp32_sum = false;      // residual precision fp32: x + r is not rounded before it is squared
+    bool keep_fp32_sum = false;  // residual precision fp32: x + r is not rounded before it is squared
     bool stream_s = false;
-    bool stream_rows = false;        // register-resident passes: non-temporal stores (the others have it compiled in)
+    bool stream_rows = false;  // register-resident passes: non-temporal stores (the others have it compiled in)
 
-    float* scratch_x = nullptr;      // not null: residency shared. Rows of fp32, scratch_stride apart
-    float* scratch_m = nullptr;      // backward: dy·gamma
+    float* scratch_x = nullptr;  // not null: residency shared. Rows of fp32, scratch_stride apart
+    float* scratch_m = nullptr;  // backward: dy·gamma
     std::int64_t scratch_stride = 0;
-    float* dgamma = nullptr;         // fp32 row that is added to; null: none
+    float* dgamma = nullptr;  // fp32 row that is added to; null: none
 
     const float* rstd_in = nullptr;
     float* rstd_out = nullptr;
     float eps = 0;
     float inverse_cols = 0;
 
-    float scale[most_rows] = {};        // x·scale is the normalised row: rstd, rounded where the casting says so
+    float scale[most_rows] = {};  // x·scale is the normalised row: rstd, rounded where the casting says so
     float rstd[most_rows] = {};
     float coefficient[most_rows] = {};  // rstd³/N · Σ m·x
 
     Prefetch prefetch = Prefetch::none;
-    std::int64_t ahead = 0;             // rows from this tile to the one to prefetch; 0: within the row
+    std::int64_t ahead = 0;  // rows from this tile to the one to prefetch; 0: within the row
 };
 
 /// Reads columns [begin, end) of the tile's rows and adds up: sums[r] is row r's. `begin` is a multiple of a step.
@@ -85,13 +85,13 @@ struct PassKey {
 
 /// The passes of one instruction set. A selector returns null where the combination is not built.
 struct PassSet {
-    const char* name;  // "baseline", "avx2", "avx512"
-    int lanes;         // fp32 lanes of a vector
-    SumPass (*square_sum)(const PassKey&);         // Σ x²; stores s and scratch on the way
-    WritePass (*scale_rows)(const PassKey&);       // y
+    const char* name;                         // "baseline", "avx2", "avx512"
+    int lanes;                                // fp32 lanes of a vector
+    SumPass (*square_sum)(const PassKey&);    // Σ x²; stores s and scratch on the way
+    WritePass (*scale_rows)(const PassKey&);  // y
     ResidentPass (*resident_forward)(const PassKey&);
-    SumPass (*gradient_sum)(const PassKey&);       // Σ m·x; adds to dgamma on the way
-    WritePass (*gradient_rows)(const PassKey&);    // dx
+    SumPass (*gradient_sum)(const PassKey&);     // Σ m·x; adds to dgamma on the way
+    WritePass (*gradient_rows)(const PassKey&);  // dx
     ResidentPass (*resident_backward)(const PassKey&);
     ColumnPass (*column_gradient)(const PassKey&);
     GammaPass (*prepare_gamma)(const PassKey&);
@@ -106,6 +106,5 @@ constexpr int write_vectors(int vectors, int rows) {
     const int most = most_rows / rows;
     return vectors < most ? vectors : most;
 }
-
 
 }  // namespace normtune::cpu

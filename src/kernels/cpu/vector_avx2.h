@@ -55,14 +55,11 @@ struct Vector {
         const __m256i upper = _mm256_srli_epi32(nearest_bf16(v), 16);
         return _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
     }
-    NORMTUNE_INLINE Half narrow(F v, fp16) {
-        return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    }
+    NORMTUNE_INLINE Half narrow(F v, fp16) { return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 
     NORMTUNE_INLINE F round(F v, float) { return v; }
     NORMTUNE_INLINE F round(F v, bf16) {
-        return _mm256_castsi256_ps(
-            _mm256_and_si256(nearest_bf16(v), _mm256_set1_epi32(static_cast<int>(0xffff0000U))));
+        return _mm256_castsi256_ps(_mm256_and_si256(nearest_bf16(v), _mm256_set1_epi32(static_cast<int>(0xffff0000U))));
     }
     NORMTUNE_INLINE F round(F v, fp16) { return _mm256_cvtph_ps(narrow(v, fp16{})); }
 

@@ -49,14 +49,11 @@ struct Vector {
         return _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x400000));
     }
     NORMTUNE_INLINE Half narrow(F v, bf16) { return _mm512_cvtepi32_epi16(_mm512_srli_epi32(nearest_bf16(v), 16)); }
-    NORMTUNE_INLINE Half narrow(F v, fp16) {
-        return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    }
+    NORMTUNE_INLINE Half narrow(F v, fp16) { return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 
     NORMTUNE_INLINE F round(F v, float) { return v; }
     NORMTUNE_INLINE F round(F v, bf16) {
-        return _mm512_castsi512_ps(
-            _mm512_and_si512(nearest_bf16(v), _mm512_set1_epi32(static_cast<int>(0xffff0000U))));
+        return _mm512_castsi512_ps(_mm512_and_si512(nearest_bf16(v), _mm512_set1_epi32(static_cast<int>(0xffff0000U))));
     }
     NORMTUNE_INLINE F round(F v, fp16) { return _mm512_cvtph_ps(narrow(v, fp16{})); }
 

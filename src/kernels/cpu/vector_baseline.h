@@ -141,7 +141,9 @@ struct Vector {
     }
 
 #if defined(__SSE2__)
-    NORMTUNE_INLINE void stream(float* p, F v) { _mm_stream_ps(p, v); }
+    NORMTUNE_INLINE void stream(float* p, F v) {
+        _mm_stream_ps(p, v);
+    }
     template <class T>
     NORMTUNE_INLINE void stream(T* p, F v) {
         const H h = narrow(v, T{});
@@ -149,7 +151,9 @@ struct Vector {
         __builtin_memcpy(&both, &h, sizeof both);
         _mm_stream_si64(reinterpret_cast<long long*>(p), both);
     }
-    NORMTUNE_INLINE void fence() { _mm_sfence(); }
+    NORMTUNE_INLINE void fence() {
+        _mm_sfence();
+    }
 #else
     // Never chosen: `store_hint: streaming` is pruned where there are no non-temporal stores.
     template <class T>
