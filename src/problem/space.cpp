@@ -14,7 +14,6 @@
 #include "problem/study.h"
 #include "support/config_file.h"
 #include "support/error.h"
-#include "support/quote.h"
 #include "support/shipped.h"
 
 namespace normtune {

@@ -5,7 +5,6 @@
 #include "problem/space_reader.h"
 #include "support/config_file.h"
 #include "support/error.h"
-#include "support/quote.h"
 
 namespace normtune {
 namespace {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
-#include "support/quote.h"
 #include "support/utf8.h"
 
 namespace normtune {

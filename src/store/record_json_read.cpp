@@ -8,7 +8,6 @@
 #include "store/record_json.h"
 #include "store/record_reader.h"
 #include "support/error.h"
-#include "support/quote.h"
 
 namespace normtune {
 namespace {

@@ -33,4 +33,8 @@ public:
     explicit SystemError(const std::string& message) : std::runtime_error(message) {}
 };
 
+/// A user's text for a message: in single quotes, cut where it is long, and harmless to a terminal (control characters
+/// are '?', what is not UTF-8 is U+FFFD), so that the message stays one line.
+std::string quoted_for_message(std::string_view text);
+
 }  // namespace normtune
