@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "devices/registry.h"
 #include "problem/plan.h"
 #include "problem/shapes_file.h"
 #include "problem/study.h"
@@ -153,6 +154,27 @@ TEST(ShippedSpaces, LeaveSomethingForEveryShapeAndWarp) {
                     if (space.name == "quick") {
                         EXPECT_LE(plan.kept, 64U) << warp_size << " " << problem.key();
                     }
+                }
+            }
+        }
+    }
+}
+
+TEST(ShippedSpaces, QuickIsQuickOnACpuAndLeavesSomethingForEveryOperation) {
+    const SearchSpace quick = load_space("quick");
+    const BackendTraits cpu = backend_traits(Backend::cpu);
+    for (const int warp_size : {4, 8, 16}) {
+        for (const auto& [rows, cols] : sizes) {
+            for (const Casting casting : {Casting::llama, Casting::gemma, Casting::none}) {
+                for (const ResidualPrecision residual : {ResidualPrecision::rounded, ResidualPrecision::fp32}) {
+                    Problem problem;
+                    problem.shape = {rows, cols, cols};
+                    problem.operation.op = Op::fused_add_rms_norm;
+                    problem.operation.casting = casting;
+                    problem.operation.residual = residual;
+                    const ProblemPlan plan = plan_problem(problem, quick, cpu, device_with(warp_size), false, {});
+                    EXPECT_GE(plan.kept, 2U) << warp_size << " " << problem.key();
+                    EXPECT_LE(plan.kept, 24U) << warp_size << " " << problem.key();
                 }
             }
         }
