@@ -151,8 +151,8 @@ TEST(ShippedSpaces, LeaveSomethingForEveryShapeAndWarp) {
                     const ProblemPlan plan =
                         plan_problem(problem, space, {Backend::replay, {}, {}}, device_with(warp_size), false, {});
                     EXPECT_GT(plan.kept, 0U) << file.path << " " << warp_size << " " << problem.key();
-                    if (space.name == "quick") {
-                        EXPECT_LE(plan.kept, 64U) << warp_size << " " << problem.key();
+                    if (space.name == "quick" && warp_size >= 32) {  // a CPU's own limits: the next test
+                        EXPECT_LE(plan.kept, 40U) << warp_size << " " << problem.key();
                     }
                 }
             }
@@ -173,7 +173,7 @@ TEST(ShippedSpaces, QuickIsQuickOnACpuAndLeavesSomethingForEveryOperation) {
                     problem.operation.casting = casting;
                     problem.operation.residual = residual;
                     const ProblemPlan plan = plan_problem(problem, quick, cpu, device_with(warp_size), false, {});
-                    EXPECT_GE(plan.kept, 2U) << warp_size << " " << problem.key();
+                    EXPECT_GE(plan.kept, 1U) << warp_size << " " << problem.key();
                     EXPECT_LE(plan.kept, 24U) << warp_size << " " << problem.key();
                 }
             }
