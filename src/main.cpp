@@ -1,3 +1,42 @@
-int main() {
-    return 0;
+// normtune: words → command → run → exit code, and the only catch.
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.h"
+#include "cli/output.h"
+#include "run/worker.h"
+#include "support/error.h"
+
+namespace {
+
+int fail(normtune::ExitCode code, std::string_view why) {
+    normtune::cli::complain(why);
+    return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace normtune;
+    try {
+        if (const std::optional<int> status = run_as_worker(argc, argv)) {  // a sweep's own child process
+            return *status;
+        }
+        const std::vector<std::string> words(argv, argv + argc);
+        return static_cast<int>(cli::parse_command_line(words)->run(words));
+    } catch (const InputError& error) {
+        return fail(ExitCode::usage, error.what());
+    } catch (const SystemError& error) {
+        return fail(ExitCode::usage, error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(ExitCode::usage, "out of memory; select fewer problems, or a smaller space");
+    } catch (const std::exception& error) {
+        return fail(ExitCode::defect,
+                    fmt::format("internal error: {}; please report it with its command line", error.what()));
+    }
 }

@@ -25,7 +25,12 @@ void check_cpu(int ordinal) {
 }  // namespace
 
 std::vector<DeviceReport> find_devices() {
-    return {{Backend::cpu, cpu::describe_cpu(), ""}};
+    std::vector<DeviceReport> reports;
+    reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
+    for (const Backend gpu : {Backend::cuda, Backend::hip}) {
+        reports.push_back({gpu, std::nullopt, "this executable is built without this backend"});
+    }
+    return reports;
 }
 
 BackendTraits backend_traits(Backend backend) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,23 @@ namespace normtune {
 struct Winner {
     const Record* record = nullptr;  // rank 1 of its problem
     int tied = 0;                    // others that cannot be told apart from it
-    std::size_t measured = 0;        // passed trials of the problem
+    std::size_t measured = 0;        // passed and measured trials of the problem
     struct Gain {
         std::string heuristic;        // "te_rows_per_program", …
         std::optional<double> ratio;  // p50 of the best configuration that obeys the heuristic / p50 of the winner
     };
-    std::vector<Gain> over_heuristics;
-    double over_worst = 1;  // p50 of the slowest passed configuration / p50 of the winner
+    std::vector<Gain> over_heuristics;  // all of problem/heuristics.h, in its order; no ratio: none measured obeys it
+    double over_worst = 1;              // p50 of the slowest passed configuration / p50 of the winner
 };
 
-/// One a problem with at least one passed and ranked trial, in the order of the records.
+/// One a problem with at least one passed and ranked trial, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results);
 
-/// `width` 0: as wide as it needs (piped). Plain text; `color` adds ANSI emphasis.
+/// `width` 0: as wide as it needs (piped). Plain text; `color` adds ANSI emphasis. Where the columns do not fit the
+/// width, each winner takes a few short lines instead of one long one.
 std::string winners_table(const std::vector<Winner>& winners, int width, bool color);
+
+/// The winners of each run as JSON; its schema is schemas/winners.schema.json.
+std::string winners_json(std::span<const Results> runs);
 
 }  // namespace normtune

@@ -8,12 +8,9 @@
 
 #include "support/clock.h"
 #include "support/utf8.h"
+#include "support/version.h"
 
 namespace normtune {
-
-std::string_view normtune_version() {
-    return NORMTUNE_VERSION;
-}
 
 std::string operating_system() {
     std::string pretty;
@@ -34,7 +31,7 @@ std::string operating_system() {
 
 Environment describe_environment(const DeviceInfo& device, std::uint64_t seed) {
     Environment environment;
-    environment.normtune_version = normtune_version();
+    environment.normtune_version = version();
     environment.source_revision = NORMTUNE_REVISION;
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) == 0) {

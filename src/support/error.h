@@ -15,6 +15,7 @@ enum class ExitCode : int {
     inconclusive = 3,    // a comparison or gate that cannot tell
     not_comparable = 4,  // another device, or nothing in common
     faulty_trials = 5,   // a sweep finished in which a configuration was incorrect or crashed
+    defect = 70,         // normtune's own fault: EX_SOFTWARE of sysexits.h
     interrupted = 130,   // SIGINT or SIGTERM; what was measured is saved
 };
 

@@ -1,0 +1,43 @@
+# The one list of what normtune needs from Debian (12 or later), and its installation. Sourced by the other scripts.
+
+build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libmuparser-dev)
+test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema zsh)
+lint_packages=(clang-format clang-tidy)
+
+# need_packages PACKAGE...: installs those that are missing.
+need_packages() {
+    local missing=() package
+    for package in "$@"; do
+        if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$'; then
+            missing+=("$package")
+        fi
+    done
+    if ((${#missing[@]} == 0)); then
+        return 0
+    fi
+    if ! command -v apt-get >/dev/null; then
+        echo "This script installs with apt-get, which is not here. Install what these Debian packages hold: ${missing[*]}" >&2
+        return 1
+    fi
+    local as_root=()
+    if ((EUID != 0)); then
+        if ! command -v sudo >/dev/null; then
+            echo "Not root, and no sudo. Let an administrator run: apt-get install ${missing[*]}" >&2
+            return 1
+        fi
+        as_root=(sudo)
+    fi
+    echo "Installing ${missing[*]}"
+    local log
+    log=$(mktemp)
+    # An update that fails is no fault where the lists at hand are good enough.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update >"$log" 2>&1 </dev/null || true
+    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        echo "Could not install ${missing[*]}: is this machine offline, or its package sources wrong (see above)?" >&2
+        return 1
+    fi
+    rm -f "$log"
+}

@@ -1,0 +1,107 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "support/version.h"
+
+namespace normtune::cli {
+namespace {
+
+constexpr std::array<CommandEntry, 7> entries{{
+    {"sweep", "Measure the configurations of a space on model shapes, and say which wins", make_sweep_command},
+    {"plan", "Show what a sweep would run, and what each rule prunes", make_plan_command},
+    {"verify", "Prove configurations correct, without timing them", make_verify_command},
+    {"best", "Print the winners of saved results", make_best_command},
+    {"devices", "Say which devices are here, and why one is not", make_devices_command},
+    {"shapes", "List, print and make model shapes", make_shapes_command},
+    {"completion", "Print a completion script for bash or zsh", make_completion_command},
+}};
+
+/// Help or the version: text that is known once the words are parsed.
+class PrintCommand : public Command {
+public:
+    explicit PrintCommand(std::string text) : text_(std::move(text)) {}
+    void declare(OptionSet&) override {}
+    ExitCode run(const std::vector<std::string>&) override {
+        print(text_);
+        return ExitCode::good;
+    }
+
+private:
+    std::string text_;
+};
+
+std::string overview() {
+    std::string text =
+        "normtune finds the fastest correct RMSNorm kernel configuration for a model's shapes on this machine.\n"
+        "Usage: normtune COMMAND [OPTIONS]\n\nCommands:\n";
+    for (const CommandEntry& entry : entries) {
+        text += fmt::format("  {:<12}{}\n", entry.name, entry.summary);
+    }
+    text +=
+        "\nOptions:\n"
+        "  -h, --help  Print this help; normtune COMMAND --help prints a command's\n"
+        "  --version   Print the version\n\n"
+        "Example:\n"
+        "  normtune sweep --shapes qwen3 --tokens 1,2048 --space quick\n";
+    return text;
+}
+
+const CommandEntry& find_command(const std::string& word) {
+    const auto* const found =
+        std::find_if(entries.begin(), entries.end(), [&](const CommandEntry& entry) { return entry.name == word; });
+    if (found != entries.end()) {
+        return *found;
+    }
+    std::vector<std::string_view> names;
+    for (const CommandEntry& entry : entries) {
+        names.push_back(entry.name);
+    }
+    if (word.starts_with("-")) {
+        names = {"--help", "--version"};
+        throw InputError(fmt::format("unknown option '{}' before the command{}", word,
+                                     suggestion(word, names.data(), names.data() + names.size())));
+    }
+    throw InputError(
+        fmt::format("unknown command '{}'{}", word, suggestion(word, names.data(), names.data() + names.size())));
+}
+
+}  // namespace
+
+std::span<const CommandEntry> commands() {
+    return entries;
+}
+
+std::unique_ptr<OptionSet> options_of(const CommandEntry& entry, Command& command) {
+    auto options = std::make_unique<OptionSet>(entry.name, fmt::format("{}.", entry.summary));
+    command.declare(*options);
+    return options;
+}
+
+std::unique_ptr<Command> parse_command_line(const std::vector<std::string>& words) {
+    if (words.size() < 2) {
+        throw InputError("a command is missing; see normtune --help");
+    }
+    const std::string& word = words[1];
+    if (word == "--help" || word == "-h" || (word == "help" && words.size() == 2)) {
+        return std::make_unique<PrintCommand>(overview());
+    }
+    if (word == "--version") {
+        return std::make_unique<PrintCommand>(fmt::format("normtune {}\n", version()));
+    }
+    const bool help = word == "help";
+    const CommandEntry& entry = find_command(help ? words[2] : word);
+    std::unique_ptr<Command> command = entry.make();
+    const std::unique_ptr<OptionSet> options = options_of(entry, *command);
+    if (help || options->parse(std::span(words).subspan(2)) == OptionSet::Parsed::help) {
+        return std::make_unique<PrintCommand>(options->help());
+    }
+    return command;
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,18 @@
+// One function a command; each lives in its own file.
+#pragma once
+
+#include <memory>
+
+#include "cli/command.h"
+
+namespace normtune::cli {
+
+std::unique_ptr<Command> make_sweep_command();
+std::unique_ptr<Command> make_plan_command();
+std::unique_ptr<Command> make_verify_command();
+std::unique_ptr<Command> make_best_command();
+std::unique_ptr<Command> make_devices_command();
+std::unique_ptr<Command> make_shapes_command();
+std::unique_ptr<Command> make_completion_command();
+
+}  // namespace normtune::cli

@@ -1,0 +1,74 @@
+#include "cli/run_options.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace normtune::cli {
+namespace {
+
+constexpr double day_s = 86400;
+
+}  // namespace
+
+void RunOptions::declare(OptionSet& options) {
+    const SweepOptions defaults;
+    selection_.declare(options);
+    options.one("--strategy", name_of(strategy_names, strategy_), "How the space is searched (default: exhaustive)");
+    options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_),
+                "random: configurations drawn for each problem");
+    options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_),
+                "Of the inputs, the order and what is drawn (default: 0)");
+    device_.declare(options);
+    options.group("Run");
+    options.one("--budget", duration(1, 365 * day_s, budget_s_),
+                "Stop after this long, spent evenly over the problems");
+    options.one("--timeout", duration(0.01, day_s, timeout_s_),
+                fmt::format("Give up on a trial after this long (default: {}s)", defaults.trial_timeout_s));
+    options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
+    options.one("--resume", folder(resume_), "Go on with the run of that folder; alone, or with the same options");
+    options.flag("--quiet", "No progress and no warnings", quiet_);
+}
+
+void RunOptions::declare_timing(OptionSet& options) {
+    options.group("Run");
+    options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
+}
+
+SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) const {
+    if (!out_.empty() && !resume_.empty()) {
+        throw InputError("--out is for a new run and --resume for one that is there; give one of them");
+    }
+    SweepOptions options = !resume_.empty() && !says_what_to_run() ? options_from_journal(resume_) : of_words();
+    options.command = words;
+    options.resume = !resume_.empty();
+    options.out_folder = resume_;
+    options.budget_s = budget_s_.value_or(options.budget_s);
+    return options;
+}
+
+bool RunOptions::says_what_to_run() const {
+    return selection_.given() || device_.given() || strategy_ || trials_ || seed_ || timeout_s_ || hot_;
+}
+
+SweepOptions RunOptions::of_words() const {
+    SweepOptions options;
+    options.strategy = strategy_.value_or(options.strategy);
+    if (trials_ && options.strategy != Strategy::random) {
+        throw InputError("--trials is how many configurations are drawn; add --strategy random");
+    }
+    options.most_trials_per_problem = static_cast<std::uint64_t>(trials_.value_or(0));
+    Work work = selection_.work();
+    options.problems = std::move(work.problems);
+    options.space = std::move(work.space);
+    const DeviceChoice device = device_.choose();
+    options.backend = device.backend;
+    options.ordinal = device.ordinal;
+    options.replay_script = device.replay_script;
+    options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
+    options.cold = !hot_;
+    options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);
+    return options;
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,43 @@
+// Options of the commands that run trials: sweep, and verify, which stops before timing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/selection_options.h"
+#include "run/sweep.h"
+
+namespace normtune::cli {
+
+class RunOptions {
+public:
+    void declare(OptionSet& options);
+    void declare_timing(OptionSet& options);  // sweep's alone
+
+    /// What to run, its folder apart: of the words, or of the journal where --resume stands alone.
+    /// Throws InputError: options that do not go together, and what files and keys throw.
+    SweepOptions sweep_options(const std::vector<std::string>& words) const;
+
+    const std::string& out() const { return out_; }
+    const std::string& resume() const { return resume_; }
+    bool quiet() const { return quiet_; }
+
+private:
+    bool says_what_to_run() const;
+    SweepOptions of_words() const;
+
+    SelectionOptions selection_;
+    DeviceOptions device_;
+    std::optional<Strategy> strategy_;
+    std::optional<std::int64_t> trials_;
+    std::optional<std::int64_t> seed_;
+    std::optional<double> budget_s_;
+    std::optional<double> timeout_s_;
+    bool hot_ = false;
+    std::string out_;
+    std::string resume_;
+    bool quiet_ = false;
+};
+
+}  // namespace normtune::cli

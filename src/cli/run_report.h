@@ -1,0 +1,19 @@
+// How sweep and verify end: what people see of a run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/run_options.h"
+#include "run/sweep.h"
+
+namespace normtune::cli {
+
+/// Runs the sweep in its folder, with progress on stderr; the folder's files are named at the end.
+SweepResult run_with_progress(const RunOptions& run, SweepOptions& options);
+ExitCode exit_code_of(const SweepResult& result);
+/// "Files in results/run-…: results.csv, …".
+std::string files_text(const std::string& folder);
+
+}  // namespace normtune::cli

@@ -1,0 +1,64 @@
+// Options that several commands share: which problems and configurations, and on which device.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/option_set.h"
+#include "problem/device_info.h"
+#include "problem/shapes_file.h"
+#include "problem/space.h"
+
+namespace normtune::cli {
+
+/// What there is to do: problems, and the configurations to try on each.
+struct Work {
+    std::vector<Problem> problems;
+    SearchSpace space;
+};
+
+class SelectionOptions {
+public:
+    void declare(OptionSet& options);
+    bool given() const;
+    /// Throws InputError: nothing selected, options that exclude each other, what files and keys throw.
+    Work work() const;
+
+private:
+    bool narrowed() const;
+    Selection narrow(Selection selection) const;
+    std::vector<Problem> problems() const;
+    SearchSpace space() const;
+    Work of_study() const;
+
+    std::vector<std::string> shapes_;
+    std::string study_;
+    std::string problem_;
+    std::optional<double> eps_;
+    Selection selection_;
+    std::string space_;
+    std::string configuration_;
+};
+
+struct DeviceChoice {
+    Backend backend = Backend::cpu;
+    int ordinal = 0;
+    std::string replay_script;
+    DeviceInfo info;
+};
+
+class DeviceOptions {
+public:
+    void declare(OptionSet& options);
+    bool given() const;
+    /// `auto` takes the best device found. Throws InputError: no such device, with the reason.
+    DeviceChoice choose() const;
+
+private:
+    std::optional<std::string> backend_;
+    std::optional<std::int64_t> ordinal_;
+    std::string replay_script_;
+};
+
+}  // namespace normtune::cli

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "problem/problem.h"
+#include "problem/shapes_file.h"
+#include "report/table.h"
+#include "store/atomic_file.h"
+#include "support/config_file.h"
+#include "support/shipped.h"
+
+namespace normtune::cli {
+namespace {
+
+/// One line a shipped file: its name and its models.
+std::string shipped_table(const Style& style) {
+    Table table({{"name"}, {"models"}});
+    for (const std::string& name : shipped_names("shapes")) {
+        std::string models;
+        for (const Model& model : parse_shapes(find_shipped("shapes", name)->text, name).models) {
+            models += models.empty() ? model.name : ", " + model.name;
+        }
+        table.add({name, models});
+    }
+    return table.text(style);
+}
+
+class ShapesCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        options.one("NAME", shipped_file("shapes", name_), "Print this shapes file; without it, list the shipped ones");
+        options.one("--from-hf", file(config_), "Make shapes of a Hugging Face model configuration (config.json)");
+        options.list("--tokens", whole_number(1, largest_size, tokens_),
+                     "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
+        options.one("-o,--output", file(output_), "Write the shapes of --from-hf to this file instead of stdout");
+        options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 -o my_model.yaml");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        if (!config_.empty()) {
+            return from_hf();
+        }
+        if (!output_.empty() || !tokens_.empty()) {
+            throw InputError("--output and --tokens go with --from-hf config.json");
+        }
+        print(name_.empty() ? shipped_table(style_of(stdout)) : std::string(load_config("shapes", name_).text));
+        return ExitCode::good;
+    }
+
+private:
+    ExitCode from_hf() const {
+        if (!name_.empty()) {
+            throw InputError(fmt::format("unexpected argument '{}': --from-hf makes shapes of its own", name_));
+        }
+        const std::vector<std::int64_t> usual{1, 128, 2048, 8192};
+        const std::string yaml = shapes_to_yaml(shapes_from_hf(config_, tokens_.empty() ? usual : tokens_));
+        if (output_.empty()) {
+            print(yaml);
+        } else {
+            write_file_atomically(output_, yaml);
+        }
+        return ExitCode::good;
+    }
+
+    std::string name_;
+    std::string config_;
+    std::vector<std::int64_t> tokens_;
+    std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_shapes_command() {
+    return std::make_unique<ShapesCommand>();
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,40 @@
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/run_report.h"
+#include "report/outcomes.h"
+#include "report/winners.h"
+
+namespace normtune::cli {
+namespace {
+
+class SweepCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        run_.declare(options);
+        run_.declare_timing(options);
+        options.example("normtune sweep --shapes qwen3 --model Qwen3-8B --tokens 1,2048 --space quick");
+        options.example("normtune sweep --shapes my_model.yaml --mode forward,backward --budget 10m --out tuned");
+        options.example("normtune sweep --resume tuned");
+    }
+
+    ExitCode run(const std::vector<std::string>& words) override {
+        SweepOptions options = run_.sweep_options(words);
+        options.verify_only = false;
+        const SweepResult result = run_with_progress(run_, options);
+        const Style style = style_of(stdout);
+        print(winners_table(find_winners(result.results), terminal_width(stdout), style.color) + "\n" +
+              outcomes_text(result.results, style) + files_text(options.out_folder));
+        return exit_code_of(result);
+    }
+
+private:
+    RunOptions run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sweep_command() {
+    return std::make_unique<SweepCommand>();
+}
+
+}  // namespace normtune::cli

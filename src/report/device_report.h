@@ -1,0 +1,15 @@
+// What `normtune devices` prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "devices/registry.h"
+#include "report/table.h"
+
+namespace normtune {
+
+/// A block for each device with what planning and measuring know of it, and one line for each backend without one.
+std::string device_text(const std::vector<DeviceReport>& reports, const Style& style);
+
+}  // namespace normtune

@@ -1,0 +1,88 @@
+#include "report/outcomes.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t most_faults_shown = 10;
+
+using Counts = std::array<std::uint64_t, outcome_names.names.size()>;
+
+std::uint64_t& count_of(Counts& counts, Outcome outcome) {
+    return counts.at(static_cast<std::size_t>(outcome));
+}
+
+std::uint64_t sum(const Counts& counts) {
+    std::uint64_t total = 0;
+    for (const std::uint64_t count : counts) {
+        total += count;
+    }
+    return total;
+}
+
+/// "2 incorrect, 1 crashed": every outcome but passed that occurs.
+std::string others_text(const Counts& counts) {
+    std::string out;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const auto outcome = static_cast<Outcome>(i);
+        if (outcome != Outcome::passed && counts[i] > 0) {
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", counts[i], outcome_names.name(outcome));
+        }
+    }
+    return out;
+}
+
+bool faulty(Outcome outcome) {
+    return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
+}
+
+}  // namespace
+
+std::string outcomes_table(const Results& results, const Style& style) {
+    std::vector<std::string> order;
+    std::map<std::string, Counts> counts;
+    for (const Record& record : results.records) {
+        const auto [entry, fresh] = counts.try_emplace(record.problem.key());
+        if (fresh) {
+            order.push_back(entry->first);
+        }
+        ++count_of(entry->second, record.outcome);
+    }
+    Table table({{"problem"}, {"trials", Align::right}, {"passed", Align::right}, {"others"}});
+    for (const std::string& key : order) {
+        Counts& of_problem = counts[key];
+        table.add({key, fmt::format("{}", sum(of_problem)), fmt::format("{}", count_of(of_problem, Outcome::passed)),
+                   others_text(of_problem)});
+    }
+    return table.text(style);
+}
+
+std::string outcomes_text(const Results& results, const Style& style) {
+    Counts counts{};
+    std::vector<const Record*> faults;
+    for (const Record& record : results.records) {
+        ++count_of(counts, record.outcome);
+        if (faulty(record.outcome)) {
+            faults.push_back(&record);
+        }
+    }
+    const std::string others = others_text(counts);
+    std::string out = fmt::format("{} trial{}: {} passed{}{}.\n", sum(counts), sum(counts) == 1 ? "" : "s",
+                                  count_of(counts, Outcome::passed), others.empty() ? "" : ", ", others);
+    for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
+        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)),
+                           faults[i]->trial_key(), faults[i]->reason, faults[i]->repeat);
+    }
+    if (faults.size() > most_faults_shown) {
+        out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
+    }
+    return out;
+}
+
+}  // namespace normtune

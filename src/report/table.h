@@ -1,0 +1,54 @@
+// Text tables: columns aligned, ASCII rules, nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normtune {
+
+enum class Align { left, right };
+
+struct Column {
+    std::string heading;
+    Align align = Align::left;
+};
+
+/// Emphasis with ANSI escapes, or none.
+struct Style {
+    bool color = false;
+    std::string bold(std::string_view text) const;
+    std::string faint(std::string_view text) const;
+};
+
+class Table {
+public:
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    /// As many cells as there are columns.
+    void add(std::vector<std::string> cells);
+    bool empty() const { return rows_.empty(); }
+    /// Characters of the longest line.
+    std::size_t width() const;
+    /// A heading line, then one line a row; each ends with a newline, none with a space.
+    std::string text(const Style& style) const;
+
+private:
+    std::vector<std::size_t> widths() const;
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// Characters of UTF-8 text (code points; wide and combining ones are not told apart).
+std::size_t display_width(std::string_view text);
+
+/// "0.734", "12.3", "46.9", "1250": three significant digits or all before the point.
+std::string three_digits(double value);
+/// "1,234,567".
+std::string grouped(std::uint64_t value);
+/// "512 B", "32 KiB", "1.5 MiB", "2 GiB".
+std::string byte_text(std::int64_t bytes);
+/// "8 s", "3 min 20 s", "2 h 5 min".
+std::string time_text(double seconds);
+
+}  // namespace normtune

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/table.h"
+#include "report/winners.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::string_view legend =
+    "tied: cannot be told apart, of those measured. limit: the winner's p50 over a copy's of the same bytes.\n"
+    "worst and the heuristics: p50 of the slowest, and of the best that obeys the heuristic, over the winner's.\n";
+
+std::string ratio_text(const std::optional<double>& ratio) {
+    return ratio ? fmt::format("{:.2f}x", *ratio) : "-";
+}
+
+Table one_line_each(const std::vector<Winner>& winners) {
+    std::vector<Column> columns{{"problem"},
+                                {"best configuration"},
+                                {"p50 us", Align::right},
+                                {"GB/s", Align::right},
+                                {"limit", Align::right},
+                                {"worst", Align::right}};
+    for (const Winner::Gain& gain : winners.front().over_heuristics) {
+        columns.push_back({gain.heuristic, Align::right});
+    }
+    columns.push_back({"tied", Align::right});
+    Table table(std::move(columns));
+    for (const Winner& winner : winners) {
+        const Measurement& measurement = *winner.record->measurement;
+        std::vector<std::string> cells{winner.record->problem.key(),        winner.record->configuration.key(),
+                                       three_digits(measurement.p50_us),    three_digits(measurement.gbps),
+                                       ratio_text(measurement.limit_ratio), ratio_text(winner.over_worst)};
+        for (const Winner::Gain& gain : winner.over_heuristics) {
+            cells.push_back(ratio_text(gain.ratio));
+        }
+        cells.push_back(fmt::format("{}/{}", winner.tied + 1, winner.measured));
+        table.add(std::move(cells));
+    }
+    return table;
+}
+
+/// Parts joined with ", ", on as many indented lines as the width asks for.
+std::string wrapped(const std::vector<std::string>& parts, std::size_t width) {
+    std::string out;
+    std::string line = " ";
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+        if (line.size() + 1 + part.size() > width && line.size() > 1) {
+            out += line + "\n";
+            line = "   ";
+        }
+        line += ' ';
+        line += part;
+    }
+    return out + line + "\n";
+}
+
+std::string few_lines_each(const std::vector<Winner>& winners, std::size_t width, const Style& style) {
+    std::string out;
+    for (const Winner& winner : winners) {
+        const Measurement& measurement = *winner.record->measurement;
+        out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->configuration.key()));
+        out += wrapped({three_digits(measurement.p50_us) + " us", three_digits(measurement.gbps) + " GB/s",
+                        ratio_text(measurement.limit_ratio) + " of the limit",
+                        fmt::format("tied {}/{}", winner.tied + 1, winner.measured)},
+                       width);
+        std::vector<std::string> gains{"worst " + ratio_text(winner.over_worst)};
+        for (const Winner::Gain& gain : winner.over_heuristics) {
+            gains.push_back(fmt::format("{} {}", gain.heuristic, ratio_text(gain.ratio)));
+        }
+        out += wrapped(gains, width);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string winners_table(const std::vector<Winner>& winners, int width, bool color) {
+    if (winners.empty()) {
+        return "No winners: no configuration was measured.\n";
+    }
+    const Style style{color};
+    const Table table = one_line_each(winners);
+    const auto columns = static_cast<std::size_t>(std::max(width, 0));
+    if (columns > 0 && table.width() > columns) {
+        return few_lines_each(winners, columns, style) + std::string(legend);
+    }
+    return table.text(style) + std::string(legend);
+}
+
+}  // namespace normtune

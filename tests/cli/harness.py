@@ -1,0 +1,67 @@
+"""What the command-line tests share: a folder to run in, and the normalisation of what differs from run to run."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+INPUTS = pathlib.Path(__file__).parent / "inputs"
+TIME_LIMIT_S = 120
+
+# What differs between runs and machines, and what stands for it in golden files.
+NORMALISATIONS = [
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIMESTAMP"),
+    (re.compile(r"results/run-\d{8}T\d{6}Z-[0-9a-f]+"), "results/run-NEW"),
+    (re.compile(r"normtune \d+\.\d+\.\d+"), "normtune VERSION"),
+    (re.compile(r'"normtune_version": "[^"]*"'), '"normtune_version": "VERSION"'),
+    (re.compile(r"\d+(\.\d+)?/s"), "RATE/s"),
+    (re.compile(r", (\d+ (s|min|h) ?)+left"), ", TIME left"),
+]
+
+
+def normalised(text):
+    for pattern, replacement in NORMALISATIONS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class Folder:
+    """A new folder with the inputs in it; commands run there and find the executable as `normtune`."""
+
+    def __init__(self, normtune):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="normtune-test-"))
+        self.work = self.path / "work"
+        shutil.copytree(INPUTS, self.work)
+        programs = self.path / "bin"
+        programs.mkdir()
+        (programs / "normtune").symlink_to(pathlib.Path(normtune).resolve())
+        self.environment = {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(self.path),
+            "LC_ALL": "C",
+            "TERM": "dumb",
+        }
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def run(self, command):
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIME_LIMIT_S,
+        )
+
+    def files(self):
+        return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*"))

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The JSON of plan and best keeps to its schemas."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import harness
+
+SKIP = 77
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "schemas"
+REPLAY = "--backend replay --replay-script replay.yaml"
+SELECTION = f"--shapes shapes.yaml --space space.yaml {REPLAY}"
+CASES = [
+    (f"normtune plan {SELECTION} --format json", "plan.schema.json"),
+    (f"normtune plan {SELECTION} --format json --list --show-pruned", "plan.schema.json"),
+    (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune best run --format json", "winners.schema.json"),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--normtune", required=True)
+    arguments = parser.parse_args()
+    try:
+        import jsonschema
+    except ImportError:
+        print("python3-jsonschema is not installed")
+        return SKIP
+    failed = False
+    for command, schema_name in CASES:
+        schema = json.loads((SCHEMAS / schema_name).read_text())
+        with harness.Folder(arguments.normtune) as folder:
+            result = folder.run(command)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        resolver = jsonschema.RefResolver((SCHEMAS / schema_name).as_uri(), schema)
+        validator = jsonschema.Draft202012Validator(schema, resolver=resolver)
+        errors = [error.message for error in validator.iter_errors(json.loads(result.stdout))]
+        if errors or result.returncode != 0:
+            failed = True
+            print(command, result.stderr.decode(), *errors, sep="\n    ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

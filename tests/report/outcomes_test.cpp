@@ -1,0 +1,50 @@
+#include "report/outcomes.h"
+
+#include <gtest/gtest.h>
+
+#include "report/runs.h"
+
+namespace normtune {
+namespace {
+
+using testing::failed_record;
+using testing::measured_record;
+using testing::problem_of;
+
+TEST(Outcomes, AreCountedByProblemInTheOrderOfTheRecords) {
+    Results results;
+    results.records = {measured_record(problem_of(9, 9), 1, 10, 1), measured_record(problem_of(8, 8), 1, 10, 1),
+                       failed_record(problem_of(9, 9), 2, Outcome::crashed, "SIGSEGV")};
+    EXPECT_EQ(outcomes_table(results, {}),
+              "problem                          trials  passed  others\n"
+              "rms_norm/forward/bf16/llama/9x9       2       1  1 crashed\n"
+              "rms_norm/forward/bf16/llama/8x8       1       1\n");
+}
+
+TEST(Outcomes, NameTheFaultyTrialsWithReasonAndRepeat) {
+    Results results;
+    results.records = {measured_record(problem_of(8, 8), 1, 10, 1),
+                       failed_record(problem_of(8, 8), 2, Outcome::incorrect, "y differs")};
+    const std::string text = outcomes_text(results, {});
+    EXPECT_EQ(text.substr(0, text.find('\n')), "2 trials: 1 passed, 1 incorrect.");
+    EXPECT_NE(text.find("y differs"), std::string::npos);
+    EXPECT_NE(text.find("repeat: normtune sweep --problem"), std::string::npos);
+}
+
+TEST(Outcomes, ManyFaultsAreCutShortAndCounted) {
+    Results results;
+    for (int i = 1; i <= 25; ++i) {
+        results.records.push_back(failed_record(problem_of(8, 8), i, Outcome::timed_out, "slow"));
+    }
+    const std::string text = outcomes_text(results, {});
+    EXPECT_NE(text.find("and 15 more"), std::string::npos) << text;
+}
+
+TEST(Outcomes, UnsupportedIsNoFault) {
+    Results results;
+    results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
+    EXPECT_EQ(outcomes_text(results, {}), "1 trial: 0 passed, 1 unsupported.\n");
+}
+
+}  // namespace
+}  // namespace normtune

@@ -1,0 +1,97 @@
+#include "report/winners.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "problem/heuristics.h"
+#include "report/runs.h"
+
+namespace normtune {
+namespace {
+
+using testing::failed_record;
+using testing::measured_record;
+using testing::problem_of;
+
+/// Two problems; the first has a tie, a slow trial and an incorrect one, the second was never ranked.
+Results two_problems() {
+    const Problem first = problem_of(4096, 4096);
+    const Problem second = problem_of(8, 8);
+    Results results;
+    results.environment.device.compute_units = 100;
+    results.records = {measured_record(first, 2, 12, 3),
+                       measured_record(first, 1, 10, 1, true),
+                       measured_record(first, 4, 10.1, 2, true),
+                       measured_record(first, 8, 40, 0),
+                       failed_record(first, 16, Outcome::incorrect, "y differs"),
+                       measured_record(second, 1, 5, 0)};
+    return results;
+}
+
+TEST(Winners, AreTheFirstOfTheirProblemAmongWhatPassed) {
+    const Results results = two_problems();
+    const std::vector<Winner> winners = find_winners(results);
+    ASSERT_EQ(winners.size(), 1u);
+    EXPECT_EQ(winners[0].record, &results.records[1]);
+    EXPECT_EQ(winners[0].measured, 4u);
+    EXPECT_EQ(winners[0].tied, 1);
+    EXPECT_DOUBLE_EQ(winners[0].over_worst, 4);
+}
+
+TEST(Winners, AGainIsOverTheBestConfigurationThatObeysTheHeuristic) {
+    const Results results = two_problems();
+    const Winner winner = find_winners(results).front();
+    ASSERT_EQ(winner.over_heuristics.size(), heuristics().size());
+    for (std::size_t i = 0; i < heuristics().size(); ++i) {
+        std::optional<double> best_us;
+        for (std::size_t trial = 0; trial < 4; ++trial) {
+            const Record& record = results.records[trial];
+            if (heuristics()[i].chooses(record.configuration, record.problem, results.environment.device)) {
+                best_us = std::min(best_us.value_or(1e9), record.measurement->p50_us);
+            }
+        }
+        EXPECT_EQ(winner.over_heuristics[i].heuristic, heuristics()[i].name);
+        EXPECT_EQ(winner.over_heuristics[i].ratio.has_value(), best_us.has_value());
+        EXPECT_DOUBLE_EQ(winner.over_heuristics[i].ratio.value_or(0), best_us.value_or(0) / 10);
+    }
+    // 4096 rows of 4096 columns: one row a program is TransformerEngine's choice, and the winner's.
+    EXPECT_EQ(winner.over_heuristics[0].ratio, 1.0);
+}
+
+TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
+    const Results results = two_problems();
+    const std::vector<Winner> winners = find_winners(results);
+    const std::string wide = winners_table(winners, 0, false);
+    const std::string narrow = winners_table(winners, 80, false);
+    for (const std::string& text : {wide, narrow}) {
+        EXPECT_NE(text.find(results.records[1].configuration.key()), std::string::npos) << text;
+        EXPECT_NE(text.find("4.00x"), std::string::npos) << text;
+        EXPECT_EQ(text.find('\033'), std::string::npos) << text;
+    }
+    std::istringstream lines(narrow.substr(0, narrow.find("tied: ")));
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 80u) << line;
+    }
+    EXPECT_LT(std::count(wide.begin(), wide.end(), '\n'), std::count(narrow.begin(), narrow.end(), '\n'));
+}
+
+TEST(Winners, NoneIsSaid) {
+    EXPECT_EQ(winners_table({}, 0, false), "No winners: no configuration was measured.\n");
+}
+
+TEST(Winners, JsonHasWhatTheTableHas) {
+    const Results results = two_problems();
+    const nlohmann::json json = nlohmann::json::parse(winners_json({&results, 1}));
+    const nlohmann::json& winner = json.at("runs").at(0).at("winners").at(0);
+    EXPECT_EQ(winner.at("configuration").at("key"), results.records[1].configuration.key());
+    EXPECT_EQ(winner.at("p50_us"), 10.0);
+    EXPECT_EQ(winner.at("tied"), 1);
+    EXPECT_EQ(winner.at("measured"), 4);
+    EXPECT_EQ(winner.at("over_worst"), 4.0);
+}
+
+}  // namespace
+}  // namespace normtune
