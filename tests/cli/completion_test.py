@@ -29,7 +29,7 @@ def offered(folder, words):
     quoted = " ".join(f"'{word}'" for word in words)
     result = folder.run(
         "source <(normtune completion bash) && "
-        f"COMP_WORDS=({quoted}) COMP_CWORD={len(words) - 1} && _normtune && printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        f"COMP_WORDS=({quoted}) COMP_CWORD={len(words) - 1} ; _normtune; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
     return result.returncode, set(result.stdout.decode().split())
 
