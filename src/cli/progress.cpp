@@ -18,7 +18,8 @@ constexpr int narrowest = 40;
 constexpr int usual_width = 80;
 
 std::string remaining_text(const Progress& progress) {
-    const bool told = progress.remaining_s >= 0 && progress.trials_done < progress.trials_total;
+    const bool told =
+        progress.remaining_s >= 0 && progress.trials_done > 0 && progress.trials_done < progress.trials_total;
     return !told ? "" : time_text(progress.remaining_s) + " left";
 }
 

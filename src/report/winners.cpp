@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "measure/statistics.h"
 #include "problem/heuristics.h"
 
 namespace normtune {
@@ -13,18 +14,29 @@ bool measured(const Record& record) {
     return record.outcome == Outcome::passed && record.measurement && record.measurement->p50_us > 0;
 }
 
+/// How many times the winner's time a trial takes. Finalists were measured afresh side by side: those rounds decide
+/// between them, as they do in the ranking, and the p50 of the whole run between others.
+double slowdown(const Record& trial, const Record& best) {
+    const Measurement& its = *trial.measurement;
+    const Measurement& winners = *best.measurement;
+    if (its.final_rounds_us.empty() || winners.final_rounds_us.empty()) {
+        return its.p50_us / winners.p50_us;
+    }
+    return median(its.final_rounds_us) / median(winners.final_rounds_us);
+}
+
 std::vector<Winner::Gain> gains(const Record& best, const std::vector<const Record*>& trials,
                                 const DeviceInfo& device) {
     std::vector<Winner::Gain> out;
     for (const Heuristic& heuristic : heuristics()) {
-        std::optional<double> fastest_us;
+        std::optional<double> least;
         for (const Record* trial : trials) {
             if (heuristic.chooses(trial->configuration, trial->problem, device)) {
-                fastest_us = std::min(fastest_us.value_or(trial->measurement->p50_us), trial->measurement->p50_us);
+                const double ratio = slowdown(*trial, best);
+                least = std::min(least.value_or(ratio), ratio);
             }
         }
-        out.push_back({std::string(heuristic.name),
-                       fastest_us ? std::optional(*fastest_us / best.measurement->p50_us) : std::nullopt});
+        out.push_back({std::string(heuristic.name), least});
     }
     return out;
 }
@@ -33,12 +45,10 @@ Winner winner_of(const Record& best, const std::vector<const Record*>& trials, c
     Winner winner;
     winner.record = &best;
     winner.measured = trials.size();
-    double slowest_us = best.measurement->p50_us;
     for (const Record* trial : trials) {
         winner.tied += trial != &best && trial->measurement->tied ? 1 : 0;
-        slowest_us = std::max(slowest_us, trial->measurement->p50_us);
+        winner.over_worst = std::max(winner.over_worst, slowdown(*trial, best));
     }
-    winner.over_worst = slowest_us / best.measurement->p50_us;
     winner.over_heuristics = gains(best, trials, device);
     return winner;
 }

@@ -16,11 +16,11 @@ struct Winner {
     std::size_t measured = 0;        // passed and measured trials of the problem
     struct Gain {
         std::string heuristic;        // "te_rows_per_program", …
-        std::optional<double> ratio;  // p50 of the best configuration that obeys the heuristic / p50 of the winner
+        std::optional<double> ratio;  // time of the best configuration that obeys the heuristic / the winner's
     };
     std::vector<Gain> over_heuristics;  // all of problem/heuristics.h, in its order; no ratio: none measured obeys it
-    double over_worst = 1;              // p50 of the slowest passed configuration / p50 of the winner
-};
+    double over_worst = 1;              // time of the slowest passed configuration / the winner's
+};                                      // times: the medians of the finalists' fresh rounds between finalists, else p50
 
 /// One a problem with at least one passed and ranked trial, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view legend =
     "tied: cannot be told apart, of those measured. limit: the winner's p50 over a copy's of the same bytes.\n"
-    "worst and the heuristics: p50 of the slowest, and of the best that obeys the heuristic, over the winner's.\n";
+    "worst and the heuristics: time of the slowest, and of the best that obeys the heuristic, over the winner's.\n";
 
 std::string ratio_text(const std::optional<double>& ratio) {
     return ratio ? fmt::format("{:.2f}x", *ratio) : "-";

@@ -61,6 +61,15 @@ TEST(Winners, AGainIsOverTheBestConfigurationThatObeysTheHeuristic) {
     EXPECT_EQ(winner.over_heuristics[0].ratio, 1.0);
 }
 
+TEST(Winners, FinalistsAreComparedByTheirFreshRounds) {
+    Results results = two_problems();
+    results.records[1].measurement->final_rounds_us = {20, 20, 21};  // the machine was slower by then, for both
+    results.records[2].measurement->final_rounds_us = {24, 25, 24};
+    results.records[3].measurement->p50_us = 11;
+    const Winner winner = find_winners(results).front();
+    EXPECT_DOUBLE_EQ(winner.over_worst, 1.2);
+}
+
 TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
     const Results results = two_problems();
     const std::vector<Winner> winners = find_winners(results);
