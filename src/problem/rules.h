@@ -12,7 +12,11 @@
 
 namespace normtune {
 
-enum class RuleAnswer : std::uint8_t { prunes, keeps, undefined };  // undefined: the expression is not a finite number there
+enum class RuleAnswer : std::uint8_t {
+    prunes,
+    keeps,
+    undefined
+};  // undefined: the expression is not a finite number there
 
 /// Beside muParser's own functions (min, max, abs, …) an expression may call floor(a), ceil(a), mod(a, b),
 /// divides(a, b) (1 where a divides b), pow2ceil(a) and pow2floor(a), and negate with '!'. Variables: see Rule.
