@@ -1,4 +1,5 @@
 // normtune: words → command → run → exit code, and the only catch.
+#include <csignal>
 #include <exception>
 #include <new>
 #include <optional>
@@ -23,6 +24,8 @@ int fail(normtune::ExitCode code, std::string_view why) {
 
 int main(int argc, char** argv) {
     using namespace normtune;
+    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a write that fails, and gets its one line
+    std::signal(SIGPIPE, SIG_IGN);  // so is a reader of our output that went away
     try {
         if (const std::optional<int> status = run_as_worker(argc, argv)) {  // a sweep's own child process
             return *status;
