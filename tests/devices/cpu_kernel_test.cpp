@@ -159,10 +159,8 @@ TEST_P(CpuKernels, StreamingStores) {
                 for (const Op op : {Op::rms_norm, Op::fused_add_rms_norm}) {
                     Problem p = problem(9, 64, mode, dtype, Casting::gemma);
                     p.operation.op = op;
-                    Configuration c = tile(64 / device_->info().warp_size, 1);
-                    if (c.num_warps > 8 && residency != Residency::registers) {
-                        c = tile(4, 1);
-                    }
+                    const int vectors = 64 * bytes_of(dtype) / 4 / device_->info().warp_size;
+                    Configuration c = tile(residency == Residency::registers ? vectors : std::min(4, vectors), 1);
                     c.residency = residency;
                     c.reduction = Reduction::even;
                     c.store_hint = CacheHint::streaming;

@@ -148,9 +148,10 @@ void CpuKernel::backward(Launch& launch, ThreadSpace& mine, int thread) const {
     const std::int64_t lines = (share + 63) / 64 * 64;  // no cache line is written by two threads
     const std::int64_t begin = std::min(cols, thread * lines);
     const std::int64_t end = std::min(cols, begin + lines);
+    const bool narrow = problem_.operation.weight_dtype != Dtype::fp32;
     if (begin < end) {
         passes_.fold(space(0).dgamma_total, space_rows() * row_floats_, launch.team.size(),
-                     at(launch.tensors, TensorRole::dgamma), begin, end);
+                     at(launch.tensors, TensorRole::dgamma), narrow, begin, end);
     }
 }
 

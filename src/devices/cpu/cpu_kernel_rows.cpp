@@ -84,7 +84,7 @@ RowTile CpuKernel::tile_at(const Launch& launch, const ThreadSpace& space, bool 
         tile.gamma = space.gamma;
     } else {
         tile.gamma = at(launch.tensors, TensorRole::gamma);
-        tile.gamma_narrow = op.weight_dtype != Dtype::fp32;
+        tile.gamma_form = op.weight_dtype != Dtype::fp32 ? GammaForm::narrow : GammaForm::wide;
         tile.offset = static_cast<float>(op.offset);
     }
     tile.eps = static_cast<float>(op.eps);
@@ -196,7 +196,8 @@ void CpuKernel::split_dgamma(Launch& launch, ThreadSpace& space, int thread) con
             passes_.column_gradient(tile, std::min(most_summed_rows, rows - row), begin, end);
             space.fold(begin, end);
         }
-        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma), begin, end);
+        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma),
+                     problem_.operation.weight_dtype != Dtype::fp32, begin, end);
     }
 }
 

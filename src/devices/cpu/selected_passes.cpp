@@ -24,7 +24,7 @@ std::uint64_t fnv1a(std::string_view text) {
 class Selection {
 public:
     Selection(const PassSet& set, const Problem& problem, const Configuration& configuration)
-        : set_(set), operation_(problem.operation), configuration_(configuration) {
+        : set_(set), operation_(problem.operation), cols_(problem.shape.cols), configuration_(configuration) {
         const TileShape tile = tile_shape(configuration, set.lanes);
         passes_.rows = tile.rows;
         passes_.vectors = tile.vectors;
@@ -53,9 +53,7 @@ public:
                 passes_.column_gradient = set_.column_gradient(key(1));
                 code_ += fmt::format(" column_gradient.{}", casting());
             }
-            PassKey weights = key(1);
-            weights.dtype = operation_.weight_dtype;
-            passes_.fold = set_.fold(weights);
+            passes_.fold = set_.fold(key(1));
         }
         passes_.prepare_gamma = set_.prepare_gamma(key(1));
         passes_.fence = set_.fence;
@@ -68,13 +66,20 @@ private:
     std::string_view casting() const {
         return operation_.dtype == Dtype::fp32 ? "" : casting_names.name(operation_.casting);
     }
-    std::string_view reduction() const { return reduction_names.name(configuration_.reduction); }
+    /// A row in registers is one step, so that `guard` is decided here: even, or masked.
+    Reduction form() const {
+        if (configuration_.residency != Residency::registers || configuration_.reduction != Reduction::guard) {
+            return configuration_.reduction;
+        }
+        return cols_ == columns_at_once(configuration_, operation_.dtype) ? Reduction::even : Reduction::masked;
+    }
+    std::string_view reduction() const { return reduction_names.name(form()); }
     std::string_view stores() const { return cache_hint_names.name(configuration_.store_hint); }
 
     PassKey key(int rows) const {
         return {.dtype = operation_.dtype,
                 .casting = operation_.casting,
-                .reduction = configuration_.reduction,
+                .reduction = form(),
                 .stream = configuration_.store_hint == CacheHint::streaming,
                 .vectors = passes_.vectors,
                 .rows = rows};
@@ -96,6 +101,7 @@ private:
 
     const PassSet& set_;
     const Operation& operation_;
+    const std::int64_t cols_;
     const Configuration& configuration_;
     SelectedPasses passes_;
     std::string code_;

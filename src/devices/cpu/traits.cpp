@@ -16,13 +16,18 @@ bool is_one_of(int value, std::initializer_list<int> allowed) {
     return false;
 }
 
-/// Accumulators of a tile: the wide set has 32 vector registers, the others 16.
-int most_accumulators(const DeviceInfo& device) {
-    return device.warp_size >= 16 ? 8 : 4;
+/// Accumulators of a tile, of one register's elements each: AVX-512 has 32 vector registers, the others 16, and
+/// accumulators of 16-bit elements take two.
+int most_accumulators(const DeviceInfo& device, Dtype dtype) {
+    return device.warp_size >= 16 && dtype == Dtype::fp32 ? 8 : 4;
 }
 
 bool resident(const Configuration& c) {
     return c.residency == Residency::registers;
+}
+
+bool fills_vectors(const Configuration& c, const Problem& p) {
+    return columns_at_once(c, p.operation.dtype) == p.shape.cols;
 }
 
 void add_tile_limits(std::vector<BackendLimit>& limits) {
@@ -47,18 +52,19 @@ void add_tile_limits(std::vector<BackendLimit>& limits) {
                           return c.rows_per_program >= tile_shape(c, d.warp_size).rows;
                       }});
     limits.push_back({"cpu.accumulators",
-                      "num_warps is the number of vector accumulators: at most 8 with AVX-512, 4 with 16 registers",
+                      "num_warps is the number of accumulators: at most 8 in fp32 with AVX-512, else 4",
                       {Axis::num_warps, Axis::threads_per_row, Axis::residency},
-                      [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                      [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                           const TileShape tile = tile_shape(c, d.warp_size);
-                          return resident(c) || tile.rows * tile.vectors <= most_accumulators(d);
+                          return resident(c) || tile.rows * tile.vectors <= most_accumulators(d, p.operation.dtype);
                       }});
 }
 
 void add_residency_limits(std::vector<BackendLimit>& limits) {
     limits.push_back(
         {"cpu.registers",
-         "registers hold a whole row: threads_per_row >= cols, and rows side by side times their vectors at most twice "
+         "registers hold a whole row: its vectors cover all columns, and rows side by side times their vectors at most "
+         "twice "
          "the accumulators (backward: the accumulators, as it holds x and dy), at most 2 rows of more than 4 vectors",
          {Axis::num_warps, Axis::threads_per_row, Axis::residency},
          [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
@@ -66,17 +72,18 @@ void add_residency_limits(std::vector<BackendLimit>& limits) {
                  return true;
              }
              const TileShape tile = tile_shape(c, d.warp_size);
-             const int most = most_accumulators(d) * (p.operation.has_backward() ? 1 : 2);
+             const int most = most_accumulators(d, p.operation.dtype) * (p.operation.has_backward() ? 1 : 2);
              const bool built = tile.rows * tile.vectors <= 8 || tile.rows <= 2;
-             return c.threads_per_row >= p.shape.cols && tile.rows * tile.vectors <= most && built;
+             return columns_at_once(c, p.operation.dtype) >= p.shape.cols && tile.rows * tile.vectors <= most && built;
          }});
-    limits.push_back({"cpu.registers_reduction",
-                      "a row in registers is one step: its reduction is masked, or even where vectors fill the row",
-                      {Axis::residency, Axis::reduction, Axis::threads_per_row},
-                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                          return !resident(c) || c.reduction == Reduction::masked ||
-                                 (c.reduction == Reduction::even && c.threads_per_row == p.shape.cols);
-                      }});
+    limits.push_back(
+        {"cpu.registers_reduction",
+         "a row in registers is one masked step, or even where its vectors are the whole row (guard: either)",
+         {Axis::residency, Axis::reduction, Axis::threads_per_row},
+         [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+             return !resident(c) || c.reduction == Reduction::masked || c.reduction == Reduction::guard ||
+                    (c.reduction == Reduction::even && fills_vectors(c, p));
+         }});
     limits.push_back({"cpu.whole_row",
                       "registers and shared hold the whole row: only reload takes it in blocks",
                       {Axis::block_size, Axis::residency},
@@ -89,13 +96,14 @@ void add_residency_limits(std::vector<BackendLimit>& limits) {
                       {Axis::block_size, Axis::threads_per_row},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           return c.block_size == whole_row || c.block_size >= p.shape.cols ||
-                                 c.block_size % c.threads_per_row == 0;
+                                 c.block_size % columns_at_once(c, p.operation.dtype) == 0;
                       }});
     limits.push_back({"cpu.even",
                       "even has no mask: a row's vectors in flight must divide the columns",
                       {Axis::reduction, Axis::threads_per_row},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                          return c.reduction != Reduction::even || p.shape.cols % c.threads_per_row == 0;
+                          return c.reduction != Reduction::even ||
+                                 p.shape.cols % columns_at_once(c, p.operation.dtype) == 0;
                       }});
     limits.push_back({"cpu.residual_fp32",
                       "the unrounded fp32 sum is kept between the passes only in registers or scratch (shared)",
@@ -131,16 +139,17 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                           return c.load_hint != CacheHint::cache_global;
                       }});
     limits.push_back({"cpu.store_hint",
-                      "default or streaming; non-temporal stores need x86-64 and rows that are whole vectors (with "
-                      "residency registers: reduction even)",
-                      {Axis::store_hint, Axis::residency, Axis::reduction},
+                      "default or streaming; non-temporal stores need x86-64 and rows of whole vectors (residency "
+                      "registers: one unmasked step)",
+                      {Axis::store_hint, Axis::threads_per_row, Axis::residency, Axis::reduction},
                       [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                           if (c.store_hint == CacheHint::default_) {
                               return true;
                           }
+                          const int vector = d.warp_size * 4 / bytes_of(p.operation.dtype);
                           return c.store_hint == CacheHint::streaming &&
-                                 std::string_view(d.arch).starts_with("x86-64") && p.shape.cols % d.warp_size == 0 &&
-                                 (!resident(c) || c.reduction == Reduction::even);
+                                 std::string_view(d.arch).starts_with("x86-64") && p.shape.cols % vector == 0 &&
+                                 (!resident(c) || (c.reduction != Reduction::masked && fills_vectors(c, p)));
                       }});
     limits.push_back({"cpu.dgamma",
                       "no atomic addition of vectors: partials (an fp32 row a thread), or split",
@@ -157,6 +166,10 @@ TileShape tile_shape(const Configuration& c, int lanes) {
     const int threads = c.num_warps * lanes;
     return {c.threads_per_row > 0 && threads % c.threads_per_row == 0 ? threads / c.threads_per_row : 0,
             c.threads_per_row % lanes == 0 ? c.threads_per_row / lanes : 0};
+}
+
+int columns_at_once(const Configuration& c, Dtype dtype) {
+    return c.threads_per_row * (4 / bytes_of(dtype));
 }
 
 BackendTraits cpu_traits() {

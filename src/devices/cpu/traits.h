@@ -15,4 +15,8 @@ struct TileShape {
 };
 TileShape tile_shape(const Configuration& configuration, int lanes);
 
+/// Columns that a row's vectors cover at once. A register holds twice as many 16-bit elements, which become two vectors
+/// of fp32: then each of the row's threads has two neighbouring columns.
+int columns_at_once(const Configuration& configuration, Dtype dtype);
+
 }  // namespace normtune::cpu

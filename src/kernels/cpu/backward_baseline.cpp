@@ -5,7 +5,7 @@
 namespace normtune::cpu::baseline {
 
 void add_backward(PassSet& set) {
-    using Table = BackwardTable<Vector>;
+    using Table = BackwardTable<InstructionSet>;
     set.gradient_sum = &Table::gradient_sum;
     set.gradient_rows = &Table::gradient_rows;
     set.resident_backward = &Table::resident;

@@ -16,17 +16,17 @@ struct Backward : Steps<V, T> {
     template <Casting C>
     [[gnu::always_inline]] static inline F scaled(F dy, F g) {
         const F m = V::mul(dy, g);
-        return C == Casting::none ? V::round(m, T{}) : m;
+        return C == Casting::none ? V::round(m) : m;
     }
     /// Adds one row's dy·n to gamma's gradient.
     template <Casting C>
     [[gnu::always_inline]] static inline F add_gradient(F sum, F dy, F x, F scale) {
         F normal = V::mul(x, scale);
         if constexpr (C != Casting::gemma) {
-            normal = V::round(normal, T{});
+            normal = V::round(normal);
         }
         if constexpr (C == Casting::none && sizeof(T) == 2) {
-            return V::add(sum, V::round(V::mul(dy, normal), T{}));
+            return V::add(sum, V::round(V::mul(dy, normal)));
         } else {
             return V::fma(dy, normal, sum);
         }
@@ -40,16 +40,16 @@ struct Backward : Steps<V, T> {
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
             const M mask = Masked ? V::mask(end - at) : M{};
-            const F g = S::template gamma_at<Masked>(t, offset, c, u * lanes, mask);
-            F gradient = t.dgamma != nullptr ? V::load(t.dgamma + at) : V::zero();
+            const F g = S::template gamma<Masked>(t, offset, c, u * lanes, mask);
+            F gradient = t.dgamma != nullptr ? V::load_row(t.dgamma + at) : V::zero();
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
                 const F xv = S::template load<Masked>(x[r] + at, mask);
                 const F dyv = S::template load<Masked>(dy[r] + at, mask);
                 const F m = scaled<C>(dyv, g);
                 if (t.scratch_x != nullptr) {
-                    V::store(t.scratch_x + r * t.scratch_stride + at, xv);
-                    V::store(t.scratch_m + r * t.scratch_stride + at, m);
+                    V::store_row(t.scratch_x + r * t.scratch_stride + at, xv);
+                    V::store_row(t.scratch_m + r * t.scratch_stride + at, m);
                 }
                 if constexpr (Select) {
                     sums[r][u] = V::add(sums[r][u], V::select(mask, V::mul(m, xv)));
@@ -61,7 +61,7 @@ struct Backward : Steps<V, T> {
                 }
             }
             if (t.dgamma != nullptr) {
-                V::store(t.dgamma + at, gradient);
+                V::store_row(t.dgamma + at, gradient);
             }
         }
     }
@@ -119,15 +119,14 @@ struct Backward : Steps<V, T> {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
-            const F g =
-                t.scratch_x != nullptr ? V::zero() : S::template gamma_at<Masked>(t, offset, c, u * lanes, mask);
+            const F g = t.scratch_x != nullptr ? V::zero() : S::template gamma<Masked>(t, offset, c, u * lanes, mask);
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
                 F xv;
                 F m;
                 if (t.scratch_x != nullptr) {
-                    xv = V::load(t.scratch_x + r * t.scratch_stride + at);
-                    m = V::load(t.scratch_m + r * t.scratch_stride + at);
+                    xv = V::load_row(t.scratch_x + r * t.scratch_stride + at);
+                    m = V::load_row(t.scratch_m + r * t.scratch_stride + at);
                 } else {
                     xv = S::template load<Masked>(x[r] + at, mask);
                     m = scaled<C>(S::template load<Masked>(dy[r] + at, mask), g);
@@ -200,12 +199,12 @@ struct Backward : Steps<V, T> {
                 }
                 scale[r] = V::set(t.rstd_in[row + r]);
                 if constexpr (C == Casting::none) {
-                    scale[r] = V::round(scale[r], T{});
+                    scale[r] = V::round(scale[r]);
                 }
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma_at<!Even>(t, offset, 0,
-                                                            (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
+                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns),
+                                                         masks[u]);
                     x[r][u] = S::template load<!Even>(px + u * lanes, masks[u]);
                     const F dy = S::template load<!Even>(pdy + u * lanes, masks[u]);
                     m[r][u] = scaled<C>(dy, g);
@@ -235,7 +234,7 @@ struct Backward : Steps<V, T> {
         if (t.dgamma != nullptr) {
             NORMTUNE_UNROLL
             for (int u = 0; u < U; ++u) {
-                V::store(t.dgamma + u * lanes, V::add(V::load(t.dgamma + u * lanes), gradients[u]));
+                V::store_row(t.dgamma + u * lanes, V::add(V::load_row(t.dgamma + u * lanes), gradients[u]));
             }
         }
     }
@@ -247,17 +246,18 @@ struct Backward : Steps<V, T> {
             const T* dy = static_cast<const T*>(t.dy) + row * t.cols;
             F scale = V::set(t.rstd_in[row]);
             if constexpr (C == Casting::none) {
-                scale = V::round(scale, T{});
+                scale = V::round(scale);
             }
             std::int64_t c = begin;
             for (; c + lanes <= end; c += lanes) {
                 float* sum = t.dgamma + c;
-                V::store(sum, add_gradient<C>(V::load(sum), V::load(dy + c), V::load(x + c), scale));
+                V::store_row(sum, add_gradient<C>(V::load_row(sum), V::load(dy + c), V::load(x + c), scale));
             }
             if (c < end) {
                 const M mask = V::mask(end - c);
                 float* sum = t.dgamma + c;
-                V::store(sum, add_gradient<C>(V::load(sum), V::load(dy + c, mask), V::load(x + c, mask), scale));
+                V::store_row(sum,
+                             add_gradient<C>(V::load_row(sum), V::load(dy + c, mask), V::load(x + c, mask), scale));
             }
         }
     }

@@ -5,16 +5,16 @@
 namespace normtune::cpu::avx512 {
 
 void add_forward(PassSet& set) {
-    using Table = ForwardTable<Vector>;
-    set.name = "avx512";
-    set.lanes = Vector::lanes;
+    using Table = ForwardTable<InstructionSet>;
+    set.name = InstructionSet::name;
+    set.lanes = Single::lanes;
     set.square_sum = &Table::square_sum;
     set.scale_rows = &Table::scale_rows;
     set.resident_forward = &Table::resident;
     set.prepare_gamma = &Table::prepare_gamma;
     set.copy = &Table::copy;
     set.copy_stream = &Table::copy_stream;
-    set.fence = &Table::fence;
+    set.fence = &InstructionSet::fence;
 }
 
 }  // namespace normtune::cpu::avx512

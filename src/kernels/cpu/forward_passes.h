@@ -19,7 +19,7 @@ struct Forward : Steps<V, T> {
         if (t.residual != nullptr) {
             const std::int64_t flat = r * t.cols + at;
             const F sum = V::add(v, S::template load<Masked>(static_cast<const T*>(t.residual) + flat, mask));
-            const F rounded = V::round(sum, T{});
+            const F rounded = V::round(sum);
             T* s = static_cast<T*>(t.s) + flat;
             if (!Masked && t.stream_s) {
                 V::stream(s, rounded);
@@ -42,12 +42,12 @@ struct Forward : Steps<V, T> {
             for (int r = 0; r < R; ++r) {
                 const F v = input<Masked>(t, x[r], r, at, mask);
                 if (t.scratch_x != nullptr) {
-                    V::store(t.scratch_x + r * t.scratch_stride + at, v);
+                    V::store_row(t.scratch_x + r * t.scratch_stride + at, v);
                 }
                 if constexpr (RoundSquares || Select) {
                     F square = V::mul(v, v);
                     if constexpr (RoundSquares) {
-                        square = V::round(square, T{});
+                        square = V::round(square);
                     }
                     if constexpr (Select) {
                         square = V::select(mask, square);
@@ -96,15 +96,15 @@ struct Forward : Steps<V, T> {
                                                          F offset, std::int64_t c, M mask) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
-            const F g = S::template gamma_at<Masked>(t, offset, c, u * lanes, mask);
+            const F g = S::template gamma<Masked>(t, offset, c, u * lanes, mask);
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
                 const std::int64_t at = c + u * lanes;
-                const F v = t.scratch_x != nullptr ? V::load(t.scratch_x + r * t.scratch_stride + at)
+                const F v = t.scratch_x != nullptr ? V::load_row(t.scratch_x + r * t.scratch_stride + at)
                                                    : S::template load<Masked>(x[r] + at, mask);
                 F normal = V::mul(v, scale[r]);
                 if constexpr (RoundNormal) {
-                    normal = V::round(normal, T{});
+                    normal = V::round(normal);
                 }
                 S::template store<Masked, Stream>(static_cast<T*>(t.y) + r * t.cols + at, V::mul(normal, g), mask);
             }
@@ -176,7 +176,7 @@ struct Forward : Steps<V, T> {
                     v[r][u] = input<!Even>(now, x, r, u * lanes, masks[u]);
                     squares[r][u] = V::mul(v[r][u], v[r][u]);
                     if constexpr (round_squares) {
-                        squares[r][u] = V::round(squares[r][u], T{});
+                        squares[r][u] = V::round(squares[r][u]);
                     }
                 }
             }
@@ -188,19 +188,19 @@ struct Forward : Steps<V, T> {
                 t.rstd_out[row + r] = rstd;
                 scale[r] = V::set(rstd);
                 if constexpr (round_squares) {
-                    scale[r] = V::round(scale[r], T{});
+                    scale[r] = V::round(scale[r]);
                 }
             }
             const auto write = [&]<bool Stream>() __attribute__((always_inline)) {
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma_at<!Even>(t, offset, 0,
-                                                            (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
+                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns),
+                                                         masks[u]);
                     NORMTUNE_UNROLL
                     for (int r = 0; r < R; ++r) {
                         F normal = V::mul(v[r][u], scale[r]);
                         if constexpr (round_normal) {
-                            normal = V::round(normal, T{});
+                            normal = V::round(normal);
                         }
                         T* y = static_cast<T*>(t.y) + (row + r) * t.cols + u * lanes;
                         S::template store<!Even, Stream>(y, V::mul(normal, g), masks[u]);

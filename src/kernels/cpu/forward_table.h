@@ -6,18 +6,18 @@
 
 namespace normtune::cpu {
 
-template <class V>
+template <class Isa>
 struct ForwardTable {
     static SumPass square_sum(const PassKey& key) {
         return with_element(key.dtype, [&]<class T>() {
             return with_reduction(key.reduction, [&]<Reduction Form>() {
-                return with_tile<V::accumulators>(key.vectors, key.rows, [&]<int U, int R>() -> SumPass {
+                return with_tile<VectorOf<Isa, T>::accumulators>(key.vectors, key.rows, [&]<int U, int R>() -> SumPass {
                     if constexpr (sizeof(T) == 2) {
                         if (key.casting == Casting::none) {
-                            return &Forward<V, T>::template square_sum<true, Form, U, R>;
+                            return &Forward<VectorOf<Isa, T>, T>::template square_sum<true, Form, U, R>;
                         }
                     }
-                    return &Forward<V, T>::template square_sum<false, Form, U, R>;
+                    return &Forward<VectorOf<Isa, T>, T>::template square_sum<false, Form, U, R>;
                 });
             });
         });
@@ -29,22 +29,24 @@ struct ForwardTable {
             return with_tile<most_rows>(vectors, key.rows, [&]<int U, int R>() -> WritePass {
                 if constexpr (sizeof(T) == 2) {
                     if (key.casting != Casting::gemma) {
-                        return key.stream ? &Forward<V, T>::template scale_rows<true, true, U, R>
-                                          : &Forward<V, T>::template scale_rows<true, false, U, R>;
+                        return key.stream ? &Forward<VectorOf<Isa, T>, T>::template scale_rows<true, true, U, R>
+                                          : &Forward<VectorOf<Isa, T>, T>::template scale_rows<true, false, U, R>;
                     }
                 }
-                return key.stream ? &Forward<V, T>::template scale_rows<false, true, U, R>
-                                  : &Forward<V, T>::template scale_rows<false, false, U, R>;
+                return key.stream ? &Forward<VectorOf<Isa, T>, T>::template scale_rows<false, true, U, R>
+                                  : &Forward<VectorOf<Isa, T>, T>::template scale_rows<false, false, U, R>;
             });
         });
     }
 
     static ResidentPass resident(const PassKey& key) {
         return with_casting(key, [&]<class T, Casting C>() {
-            return with_tile<2 * V::accumulators>(key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
-                return key.reduction == Reduction::even ? &Forward<V, T>::template resident<C, true, U, R>
-                                                        : &Forward<V, T>::template resident<C, false, U, R>;
-            });
+            return with_tile<2 * VectorOf<Isa, T>::accumulators>(
+                key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
+                    return key.reduction == Reduction::even
+                               ? &Forward<VectorOf<Isa, T>, T>::template resident<C, true, U, R>
+                               : &Forward<VectorOf<Isa, T>, T>::template resident<C, false, U, R>;
+                });
         });
     }
 
@@ -54,21 +56,22 @@ struct ForwardTable {
 
     template <class T>
     static void prepare(const void* gamma, bool narrow, float offset, bool rounded, float* out, std::int64_t cols) {
-        using F = typename V::F;
-        F added = V::set(offset);
+        using V = VectorOf<Isa, T>;
+        auto added = V::set(offset);
         if (rounded) {
-            added = V::round(added, T{});
+            added = V::round(added);
         }
         for (std::int64_t c = 0; c < cols; c += V::lanes) {
             const auto mask = V::mask(cols - c);
-            F w = narrow ? V::load(static_cast<const T*>(gamma) + c, mask)
-                         : V::load(static_cast<const float*>(gamma) + c, mask);
+            auto w = narrow ? V::load(static_cast<const T*>(gamma) + c, mask)
+                            : V::load_wide(static_cast<const float*>(gamma) + c, mask);
             if (rounded) {
-                w = V::round(V::add(added, V::round(w, T{})), T{});
+                w = V::round(
+                    V::add(added, V::round(V::add(w, V::zero()))));  // the addition quiets NaN, which round needs
             } else {
                 w = V::add(added, w);
             }
-            V::store(out + c, w);
+            V::store_row(out + c, w);
         }
     }
 
@@ -77,6 +80,7 @@ struct ForwardTable {
 
     template <bool Stream>
     static void copy_lines(void* to, const void* from, std::int64_t bytes) {
+        using V = VectorOf<Isa, float>;
         constexpr int line = 64 / static_cast<int>(sizeof(float));
         const auto* source = static_cast<const float*>(from);
         auto* target = static_cast<float*>(to);
@@ -91,8 +95,6 @@ struct ForwardTable {
             }
         }
     }
-
-    static void fence() { V::fence(); }
 };
 
 }  // namespace normtune::cpu

@@ -6,6 +6,10 @@
 
 namespace normtune::cpu {
 
+/// The vector in which an instruction set handles elements of type T.
+template <class Isa, class T>
+using VectorOf = decltype(Isa::of(T{}));
+
 /// Calls make.<T>() with the element type.
 template <class Make>
 auto with_element(Dtype dtype, const Make& make) {

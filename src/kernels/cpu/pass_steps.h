@@ -14,20 +14,17 @@ struct Steps {
     using M = typename V::M;
     static constexpr int lanes = V::lanes;
 
-    /// Gamma of the vector at `column`, offset added.
-    [[gnu::always_inline]] static inline F gamma(const RowTile& t, F offset, std::int64_t column, int within) {
-        const std::int64_t at = (column & t.gamma_columns) + within;
-        if (sizeof(T) == 2 && t.gamma_narrow) {
-            return V::add(offset, V::load(static_cast<const T*>(t.gamma) + at));
-        }
-        return V::add(offset, V::load(static_cast<const float*>(t.gamma) + at));
-    }
+    /// Gamma of the vector `within` columns after `column`, offset added. `mask` counts where Masked.
+    template <bool Masked>
     [[gnu::always_inline]] static inline F gamma(const RowTile& t, F offset, std::int64_t column, int within, M mask) {
         const std::int64_t at = (column & t.gamma_columns) + within;
-        if (sizeof(T) == 2 && t.gamma_narrow) {
-            return V::add(offset, V::load(static_cast<const T*>(t.gamma) + at, mask));
+        if (t.gamma_form == GammaForm::prepared) {
+            return V::load_row(static_cast<const float*>(t.gamma) + at);
         }
-        return V::add(offset, V::load(static_cast<const float*>(t.gamma) + at, mask));
+        if (t.gamma_form == GammaForm::narrow) {
+            return V::add(offset, load<Masked>(static_cast<const T*>(t.gamma) + at, mask));
+        }
+        return V::add(offset, V::load_wide(static_cast<const float*>(t.gamma) + at, Masked ? mask : V::mask(lanes)));
     }
 
     template <bool Masked>
@@ -36,15 +33,6 @@ struct Steps {
             return V::load(p, mask);
         } else {
             return V::load(p);
-        }
-    }
-    template <bool Masked>
-    [[gnu::always_inline]] static inline F gamma_at(const RowTile& t, F offset, std::int64_t column, int within,
-                                                    M mask) {
-        if constexpr (Masked) {
-            return gamma(t, offset, column, within, mask);
-        } else {
-            return gamma(t, offset, column, within);
         }
     }
     template <bool Masked, bool Stream>

@@ -15,6 +15,9 @@ inline constexpr int most_vectors = 8;       // vectors in flight a row, and acc
 inline constexpr int most_row_vectors = 16;  // vectors that hold a whole row (residency registers)
 inline constexpr int row_padding = 256;      // floats after a scratch row that a masked step may read and write
 
+/// What gamma points to: fp32 as the passes keep rows (offset added), x's 16-bit type, or the caller's fp32.
+enum class GammaForm { prepared, narrow, wide };
+
 enum class Prefetch { none, keep, streaming };  // prefetcht0, prefetchnta
 
 /// R rows side by side (R is compiled into the pass). Pointers stand at the tile's first row; strides are in elements.
@@ -31,9 +34,9 @@ struct RowTile {
     std::int64_t cols = 0;
 
     const void* gamma = nullptr;
-    bool gamma_narrow = false;        // gamma has x's 16-bit type; else it is fp32
+    GammaForm gamma_form = GammaForm::prepared;
     std::int64_t gamma_columns = -1;  // column & gamma_columns is gamma's index: 0 for weightless (a vector of ones)
-    float offset = 0;                 // added to gamma
+    float offset = 0;                 // added to gamma unless it is prepared
 
     bool keep_fp32_sum = false;  // residual precision fp32: x + r is not rounded before it is squared
     bool stream_s = false;
@@ -67,8 +70,9 @@ using ResidentPass = void (*)(const RowTile&, std::int64_t rows);
 using ColumnPass = void (*)(const RowTile&, std::int64_t rows, std::int64_t begin, std::int64_t end);
 /// out[c] = offset + gamma[c] in fp32; `rounded`: Liger's T(T(offset) + T(gamma)).
 using GammaPass = void (*)(const void* gamma, bool narrow, float offset, bool rounded, float* out, std::int64_t cols);
-/// out[c] = Σ over `count` rows, `stride` floats apart, rounded to the pass's type, for c in [begin, end).
-using FoldPass = void (*)(const float* rows, std::int64_t stride, int count, void* out, std::int64_t begin,
+/// out[c] = Σ over `count` rows, `stride` floats apart, rounded to the pass's type, or kept in fp32 (not narrow), for c
+/// in [begin, end).
+using FoldPass = void (*)(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin,
                           std::int64_t end);
 /// Copies a multiple of 64 bytes between 64-byte aligned places.
 using CopyPass = void (*)(void* to, const void* from, std::int64_t bytes);
