@@ -1,6 +1,7 @@
 // How a CpuKernel takes a run of rows through its passes.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "devices/cpu/cpu_launch.h"
 #include "kernels/cpu/element.h"
@@ -166,7 +167,7 @@ void CpuKernel::backward_rows(const Launch& launch, ThreadSpace& space, std::int
         } else {
             double sums[most_rows] = {};
             for (int r = 0; r < rows; ++r) {
-                tile.rstd[r] = tile.rstd_in[r];
+                tile.rstd[r] = std::isnan(tile.rstd_in[r]) ? std::numeric_limits<float>::quiet_NaN() : tile.rstd_in[r];
                 tile.scale[r] = normal_scale(tile.rstd[r]);
             }
             sum_in_blocks(passes_.gradient_sum[which], tile, sum_block_, sums);

@@ -18,8 +18,11 @@ struct CpuKernel::ThreadSpace {
     const float* ones = nullptr;
     std::int64_t rows_summed = 0;
 
+    /// Columns [begin, end). Within a pair of vectors the passes keep their own order, so whole pairs are folded.
     void fold(std::int64_t begin, std::int64_t end) {
-        for (std::int64_t c = begin; c < end; ++c) {
+        constexpr std::int64_t most_lanes = 32;
+        const std::int64_t whole = (end + most_lanes - 1) / most_lanes * most_lanes;
+        for (std::int64_t c = begin; c < whole; ++c) {
             dgamma_total[c] += dgamma[c];
             dgamma[c] = 0;
         }

@@ -12,6 +12,9 @@ struct Backward : Steps<V, T> {
     using typename S::F;
     using typename S::M;
 
+    /// rstd, any NaN being the one that rounding to bf16 keeps.
+    [[gnu::always_inline]] static inline float quiet(float rstd) { return rstd == rstd ? rstd : __builtin_nanf(""); }
+
     /// m = dy·g, rounded to T by Liger's casting.
     template <Casting C>
     [[gnu::always_inline]] static inline F scaled(F dy, F g) {
@@ -197,7 +200,7 @@ struct Backward : Steps<V, T> {
                     S::prefetch(px, t.ahead > 0 ? t.ahead * t.x_stride : streaming_distance<T>, U * lanes, t.prefetch);
                     S::prefetch(pdy, t.ahead > 0 ? t.ahead * t.cols : streaming_distance<T>, U * lanes, t.prefetch);
                 }
-                scale[r] = V::set(t.rstd_in[row + r]);
+                scale[r] = V::set(quiet(t.rstd_in[row + r]));
                 if constexpr (C == Casting::none) {
                     scale[r] = V::round(scale[r]);
                 }
@@ -215,7 +218,7 @@ struct Backward : Steps<V, T> {
             S::reduce(products, sums);
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
-                const float rstd = t.rstd_in[row + r];
+                const float rstd = quiet(t.rstd_in[row + r]);
                 const F scaled_rstd = V::set(rstd);
                 const F coefficient = V::set(rstd * rstd * rstd * t.inverse_cols * sums[r]);
                 NORMTUNE_UNROLL
@@ -244,7 +247,7 @@ struct Backward : Steps<V, T> {
         for (std::int64_t row = 0; row < rows; ++row) {
             const T* x = static_cast<const T*>(t.x) + row * t.x_stride;
             const T* dy = static_cast<const T*>(t.dy) + row * t.cols;
-            F scale = V::set(t.rstd_in[row]);
+            F scale = V::set(quiet(t.rstd_in[row]));
             if constexpr (C == Casting::none) {
                 scale = V::round(scale);
             }

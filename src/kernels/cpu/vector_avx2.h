@@ -27,6 +27,10 @@ struct Single {
         return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
     }
     NORMTUNE_INLINE F round(F v) { return v; }
+    /// Every NaN as the one with an empty lower half, which rounding to bf16 keeps.
+    NORMTUNE_INLINE F quiet_nan(F v) {
+        return _mm256_blendv_ps(v, _mm256_set1_ps(__builtin_nanf("")), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+    }
 
     NORMTUNE_INLINE M mask(std::int64_t n) {
         const int count = n >= lanes ? lanes : static_cast<int>(n);
@@ -83,14 +87,12 @@ struct PairBf16 : Halves {
         return {Single::select(Single::mask((m.count + 1) / 2), v.a), Single::select(Single::mask(m.count / 2), v.b)};
     }
     NORMTUNE_INLINE __m256i upper() { return _mm256_set1_epi32(static_cast<int>(0xffff0000U)); }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. NaN is not rounded: what
-    /// arithmetic returns is quiet, and stays NaN without its lower half.
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
+    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
     NORMTUNE_INLINE __m256i nearest(__m256 v) {
         const __m256i bits = _mm256_castps_si256(v);
         const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-        const __m256i number = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_ORD_Q));
-        const __m256i up = _mm256_and_si256(number, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-        return _mm256_add_epi32(bits, up);
+        return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
     }
     NORMTUNE_INLINE F round(F v) {
         return {_mm256_castsi256_ps(_mm256_and_si256(nearest(v.a), upper())),
@@ -110,8 +112,8 @@ struct PairBf16 : Halves {
     NORMTUNE_INLINE void stream(bf16* p, F v) { _mm256_stream_si256(reinterpret_cast<__m256i*>(p), narrow(v)); }
 
     NORMTUNE_INLINE F load_wide(const float* p, M m) {
-        const __m256 first = Single::load(p, Single::mask(m.count));
-        const __m256 second = Single::load(p + 8, Single::mask(m.count - 8));
+        const __m256 first = Single::quiet_nan(Single::load(p, Single::mask(m.count)));
+        const __m256 second = Single::quiet_nan(Single::load(p + 8, Single::mask(m.count - 8)));
         const __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(first, second, 0x88));
         const __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(first, second, 0xdd));
         return {_mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8)),

@@ -36,6 +36,11 @@ struct Single {
     NORMTUNE_INLINE float sum(F a) { return _mm512_reduce_add_ps(a); }
     NORMTUNE_INLINE F round(F v) { return v; }
 
+    /// Every NaN as the one with an empty lower half, which rounding to bf16 keeps.
+    NORMTUNE_INLINE F quiet_nan(F v) {
+        return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), _mm512_set1_ps(__builtin_nanf("")));
+    }
+
     NORMTUNE_INLINE M mask(std::int64_t n) { return static_cast<M>(first_bits(n, lanes)); }
     NORMTUNE_INLINE F select(M m, F a) { return _mm512_maskz_mov_ps(m, a); }
 
@@ -69,13 +74,12 @@ struct PairBf16 : VectorPair<Single> {
     NORMTUNE_INLINE F select(M m, F v) { return {Single::select(m.a, v.a), Single::select(m.b, v.b)}; }
 
     NORMTUNE_INLINE __m512i upper() { return _mm512_set1_epi32(static_cast<int>(0xffff0000U)); }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. NaN is not rounded: what
-    /// arithmetic returns is quiet, and stays NaN without its lower half.
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
+    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
     NORMTUNE_INLINE __m512i nearest(__m512 v) {
         const __m512i bits = _mm512_castps_si512(v);
-        const __mmask16 number = _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
-        const __mmask16 odd = _mm512_mask_test_epi32_mask(number, bits, _mm512_set1_epi32(0x10000));
-        const __m512i up = _mm512_mask_add_epi32(bits, number, bits, _mm512_set1_epi32(0x7fff));
+        const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+        const __m512i up = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
         return _mm512_mask_add_epi32(up, odd, up, _mm512_set1_epi32(1));
     }
     NORMTUNE_INLINE F round(F v) {
@@ -98,8 +102,8 @@ struct PairBf16 : VectorPair<Single> {
     NORMTUNE_INLINE void stream(bf16* p, F v) { _mm512_stream_si512(reinterpret_cast<__m512i*>(p), narrow(v)); }
 
     NORMTUNE_INLINE F load_wide(const float* p, M m) {
-        const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(m.all), p);
-        const __m512 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(m.all >> 16), p + 16);
+        const __m512 first = Single::quiet_nan(_mm512_maskz_loadu_ps(static_cast<__mmask16>(m.all), p));
+        const __m512 second = Single::quiet_nan(_mm512_maskz_loadu_ps(static_cast<__mmask16>(m.all >> 16), p + 16));
         const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
         return {_mm512_permutex2var_ps(first, even, second), _mm512_permutex2var_ps(first, odd, second)};

@@ -32,6 +32,8 @@ struct Single {
     NORMTUNE_INLINE F fma(F a, F b, F c) { return a * b + c; }
     NORMTUNE_INLINE float sum(F a) { return (a[0] + a[2]) + (a[1] + a[3]); }
     NORMTUNE_INLINE F round(F v) { return v; }
+    /// Every NaN as the one with an empty lower half, which rounding to bf16 keeps.
+    NORMTUNE_INLINE F quiet_nan(F v) { return v == v ? v : set(__builtin_nanf("")); }
 
     NORMTUNE_INLINE M mask(std::int64_t n) { return {n >= lanes ? lanes : n <= 0 ? 0 : static_cast<int>(n)}; }
     NORMTUNE_INLINE F select(M m, F a) {
@@ -125,11 +127,11 @@ struct PairBf16 : Halves {
     NORMTUNE_INLINE F select(M m, F v) {
         return {Single::select({(m.count + 1) / 2}, v.a), Single::select({m.count / 2}, v.b)};
     }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. NaN is not rounded: what
-    /// arithmetic returns is quiet, and stays NaN without its lower half.
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
+    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
     NORMTUNE_INLINE U nearest(Single::F v) {
         const U bits = reinterpret_cast<U>(v);
-        return bits + ((0x7fffU + ((bits >> 16U) & 1U)) & reinterpret_cast<U>(v == v));
+        return bits + (0x7fffU + ((bits >> 16U) & 1U));
     }
     NORMTUNE_INLINE F round(F v) {
         return {reinterpret_cast<Single::F>(nearest(v.a) & 0xffff0000U),
@@ -147,8 +149,8 @@ struct PairBf16 : Halves {
     NORMTUNE_INLINE void stream(bf16* p, F v) { stream_bits(p, narrow(v)); }
 
     NORMTUNE_INLINE F load_wide(const float* p, M m) {
-        const Single::F first = Single::load(p, Single::mask(m.count));
-        const Single::F second = Single::load(p + 4, Single::mask(m.count - 4));
+        const Single::F first = Single::quiet_nan(Single::load(p, Single::mask(m.count)));
+        const Single::F second = Single::quiet_nan(Single::load(p + 4, Single::mask(m.count - 4)));
         return {Single::F{first[0], first[2], second[0], second[2]},
                 Single::F{first[1], first[3], second[1], second[3]}};
     }
