@@ -70,7 +70,8 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, Reduction Form, int U, int R>
-    static void gradient_sum(const RowTile& t, std::int64_t begin, std::int64_t end, float* sums) {
+    static void gradient_sum(const RowTile& tile, std::int64_t begin, std::int64_t end, float* sums) {
+        const RowTile t = tile;  // a copy: what is stored to memory cannot change it
         constexpr int step = U * lanes;
         const T* x[R];
         const T* dy[R];
@@ -143,7 +144,8 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, bool Stream, int U, int R>
-    static void gradient_rows(const RowTile& t, std::int64_t begin, std::int64_t end) {
+    static void gradient_rows(const RowTile& tile, std::int64_t begin, std::int64_t end) {
+        const RowTile t = tile;  // a copy: what is stored to memory cannot change it
         constexpr int step = U * lanes;
         const T* x[R];
         const T* dy[R];

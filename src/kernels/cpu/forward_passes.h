@@ -61,7 +61,8 @@ struct Forward : Steps<V, T> {
     }
 
     template <bool RoundSquares, Reduction Form, int U, int R>
-    static void square_sum(const RowTile& t, std::int64_t begin, std::int64_t end, float* sums) {
+    static void square_sum(const RowTile& tile, std::int64_t begin, std::int64_t end, float* sums) {
+        const RowTile t = tile;  // a copy: what is stored to memory cannot change it
         constexpr int step = U * lanes;
         constexpr bool masked = Form == Reduction::masked || Form == Reduction::where;
         const T* x[R];
@@ -112,7 +113,8 @@ struct Forward : Steps<V, T> {
     }
 
     template <bool RoundNormal, bool Stream, int U, int R>
-    static void scale_rows(const RowTile& t, std::int64_t begin, std::int64_t end) {
+    static void scale_rows(const RowTile& tile, std::int64_t begin, std::int64_t end) {
+        const RowTile t = tile;  // a copy: what is stored to memory cannot change it
         constexpr int step = U * lanes;
         const T* x[R];     // what pass one has left to read: s for the fused op
         const T* next[R];  // rows to fetch while these are written

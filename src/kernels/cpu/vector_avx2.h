@@ -87,8 +87,9 @@ struct PairBf16 : Halves {
         return {Single::select(Single::mask((m.count + 1) / 2), v.a), Single::select(Single::mask(m.count / 2), v.b)};
     }
     NORMTUNE_INLINE __m256i upper() { return _mm256_set1_epi32(static_cast<int>(0xffff0000U)); }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
-    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half
+    /// is empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so
+    /// (quiet_nan).
     NORMTUNE_INLINE __m256i nearest(__m256 v) {
         const __m256i bits = _mm256_castps_si256(v);
         const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));

@@ -74,8 +74,9 @@ struct PairBf16 : VectorPair<Single> {
     NORMTUNE_INLINE F select(M m, F v) { return {Single::select(m.a, v.a), Single::select(m.b, v.b)}; }
 
     NORMTUNE_INLINE __m512i upper() { return _mm512_set1_epi32(static_cast<int>(0xffff0000U)); }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
-    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half
+    /// is empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so
+    /// (quiet_nan).
     NORMTUNE_INLINE __m512i nearest(__m512 v) {
         const __m512i bits = _mm512_castps_si512(v);
         const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));

@@ -127,8 +127,9 @@ struct PairBf16 : Halves {
     NORMTUNE_INLINE F select(M m, F v) {
         return {Single::select({(m.count + 1) / 2}, v.a), Single::select({m.count / 2}, v.b)};
     }
-    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half is
-    /// empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so (quiet_nan).
+    /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half
+    /// is empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so
+    /// (quiet_nan).
     NORMTUNE_INLINE U nearest(Single::F v) {
         const U bits = reinterpret_cast<U>(v);
         return bits + (0x7fffU + ((bits >> 16U) & 1U));
