@@ -1,0 +1,207 @@
+// Buffers, rotation and sampling of the CPU device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "devices/cpu/cpu_device.h"
+#include "devices/cpu_reference.h"
+#include "devices/registry.h"
+#include "support/error.h"
+
+namespace normtune::test {
+namespace {
+
+Problem small(Mode mode, Dtype dtype = Dtype::bf16) {
+    Problem problem;
+    problem.shape = {16, 128, 128};
+    problem.operation.mode = mode;
+    problem.operation.dtype = dtype;
+    problem.operation.weight_dtype = dtype;
+    return problem;
+}
+
+Configuration reload() {
+    Configuration c;
+    c.num_warps = 1;
+    c.residency = Residency::reload;
+    return c;
+}
+
+class CpuDeviceTest : public testing::Test {
+protected:
+    CpuDeviceTest() : device_(open_device(Backend::cpu, 0, "")) { lanes_ = device_->info().warp_size; }
+    Configuration configuration() const {
+        Configuration c = reload();
+        c.threads_per_row = lanes_;
+        return c;
+    }
+    /// The values of one tensor of a set.
+    static std::vector<double> values(const Buffers& buffers, const Problem& problem, TensorRole role, int set) {
+        for (const Tensor& tensor : tensors(problem)) {
+            if (tensor.role == role) {
+                std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
+                buffers.download(role, set, bytes);
+                std::vector<double> out;
+                for (std::int64_t i = 0; i < tensor.span(); ++i) {
+                    out.push_back(element(bytes, tensor.dtype, i));
+                }
+                return out;
+            }
+        }
+        return {};
+    }
+    std::unique_ptr<Device> device_;
+    int lanes_ = 0;
+};
+
+TEST_F(CpuDeviceTest, IsListedAndDescribesItself) {
+    const auto reports = find_devices();
+    const auto cpu = std::find_if(reports.begin(), reports.end(),
+                                  [](const DeviceReport& report) { return report.backend == Backend::cpu; });
+    ASSERT_NE(cpu, reports.end());
+    ASSERT_TRUE(cpu->info.has_value());
+    EXPECT_EQ(cpu->info->arch, device_->info().arch);
+    EXPECT_EQ(describe_device(Backend::cpu, 0, "").warp_size, lanes_);
+    EXPECT_THROW(open_device(Backend::cpu, 1, ""), InputError);
+    EXPECT_THROW(describe_device(Backend::cpu, -1, ""), InputError);
+}
+
+TEST_F(CpuDeviceTest, SetsAreAddedUntilTheRotationIsReached) {
+    const Problem problem = small(Mode::backward);
+    const auto one = device_->allocate(problem, {});
+    EXPECT_EQ(one->sets(), 1);
+    const auto many = device_->allocate(problem, {.rotation_bytes = 1 << 20, .seed = 3});
+    EXPECT_GE(many->rotation_bytes(), 1 << 20);
+    EXPECT_LT(many->rotation_bytes() - many->rotation_bytes() / many->sets(), 1 << 20);
+}
+
+TEST_F(CpuDeviceTest, InputsAreNormalFiniteAndDifferentInEachSet) {
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+        const Problem problem = small(Mode::backward, dtype);
+        const auto buffers = device_->allocate(problem, {.rotation_bytes = 1 << 18, .seed = 11});
+        std::set<std::vector<double>> seen;
+        for (int set = 0; set < buffers->sets(); ++set) {
+            for (const TensorRole role : {TensorRole::x, TensorRole::dy}) {
+                const std::vector<double> x = values(*buffers, problem, role, set);
+                EXPECT_TRUE(seen.insert(x).second) << "the same values twice";
+                double sum = 0;
+                double squares = 0;
+                for (const double v : x) {
+                    ASSERT_TRUE(std::isfinite(v));
+                    sum += v;
+                    squares += v * v;
+                }
+                const auto count = static_cast<double>(x.size());
+                EXPECT_NEAR(sum / count, 0, 0.12);
+                EXPECT_NEAR(squares / count, 1, 0.17);
+            }
+            for (const double rstd : values(*buffers, problem, TensorRole::rstd, set)) {
+                EXPECT_NEAR(rstd, 1, 0.1);
+            }
+        }
+        for (const double w : values(*buffers, problem, TensorRole::gamma, 0)) {
+            EXPECT_NEAR(w, 1, 0.6);
+        }
+    }
+}
+
+TEST_F(CpuDeviceTest, GammaIsOneForAllSetsAndCentredOnZeroWithAnOffset) {
+    Problem problem = small(Mode::forward);
+    problem.operation.offset = 1;
+    const auto buffers = device_->allocate(problem, {.rotation_bytes = 1 << 18, .seed = 5});
+    ASSERT_GT(buffers->sets(), 1);
+    const auto gamma = values(*buffers, problem, TensorRole::gamma, 0);
+    EXPECT_EQ(gamma, values(*buffers, problem, TensorRole::gamma, 1));
+    for (const double w : gamma) {
+        EXPECT_NEAR(w, 0, 0.6);
+    }
+}
+
+TEST_F(CpuDeviceTest, TheSameSeedGivesTheSameInputs) {
+    const Problem problem = small(Mode::forward);
+    const auto first = device_->allocate(problem, {.rotation_bytes = 0, .seed = 1});
+    const auto again = device_->allocate(problem, {.rotation_bytes = 0, .seed = 1});
+    const auto other = device_->allocate(problem, {.rotation_bytes = 0, .seed = 2});
+    EXPECT_EQ(values(*first, problem, TensorRole::x, 0), values(*again, problem, TensorRole::x, 0));
+    EXPECT_NE(values(*first, problem, TensorRole::x, 0), values(*other, problem, TensorRole::x, 0));
+}
+
+TEST_F(CpuDeviceTest, CopiesLeaveEveryInputAlone) {
+    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+        Problem problem = small(mode);
+        problem.operation.in_place = mode == Mode::full;
+        const auto buffers = device_->allocate(problem, {.rotation_bytes = 1 << 18, .seed = 9});
+        std::vector<std::vector<double>> before;
+        const auto inputs = [&] {
+            std::vector<std::vector<double>> all;
+            for (int set = 0; set < buffers->sets(); ++set) {
+                for (const Tensor& tensor : tensors(problem)) {
+                    if (tensor.access != Access::out) {
+                        all.push_back(values(*buffers, problem, tensor.role, set));
+                    }
+                }
+            }
+            return all;
+        };
+        before = inputs();
+        const SampleBatch batch =
+            device_->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4 * buffers->sets()});
+        EXPECT_EQ(inputs(), before);
+        EXPECT_GT(batch.us.front(), 0);
+    }
+}
+
+TEST_F(CpuDeviceTest, SamplesAreAsManyAsAskedForOrWithinTheTimeCap) {
+    const Problem problem = small(Mode::forward);
+    const auto buffers = device_->allocate(problem, {.rotation_bytes = 1 << 18, .seed = 9});
+    const auto kernel = device_->compile(problem, configuration());
+    for (const bool cold : {true, false}) {
+        const SampleBatch batch = device_->sample(kernel.get(), *buffers, {.cold = cold, .samples = 7});
+        EXPECT_EQ(batch.us.size(), 7U);
+        EXPECT_GE(batch.launches_per_sample, 1);
+        EXPECT_EQ(batch.timer, "steady_clock");
+        EXPECT_TRUE(std::all_of(batch.us.begin(), batch.us.end(), [](double us) { return us > 0; }));
+    }
+    EXPECT_EQ(device_->sample(kernel.get(), *buffers, {.samples = 1000, .time_cap_us = 1e-3}).us.size(), 1U);
+    EXPECT_EQ(device_->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 3}).us.size(), 3U);
+}
+
+TEST_F(CpuDeviceTest, RepeatedBackwardInPlaceStaysFinite) {
+    Problem problem = small(Mode::backward, Dtype::fp16);
+    problem.operation.in_place = true;
+    const auto buffers = device_->allocate(problem, {});
+    const auto kernel = device_->compile(problem, configuration());
+    device_->sample(kernel.get(), *buffers, {.samples = 403});
+    double squares = 0;
+    for (const double dy : values(*buffers, problem, TensorRole::dy, 0)) {
+        ASSERT_TRUE(std::isfinite(dy));
+        squares += dy * dy / (16 * 128);
+    }
+    EXPECT_GT(squares, 0.1);
+    EXPECT_LT(squares, 100);
+}
+
+TEST_F(CpuDeviceTest, TooLargeASetIsOutOfMemoryAndNothingElse) {
+    Problem problem = small(Mode::forward);
+    problem.shape = {std::int64_t{1} << 24, std::int64_t{1} << 24, std::int64_t{1} << 24};
+    try {
+        device_->allocate(problem, {});
+        FAIL() << "512 TiB were allocated";
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::out_of_memory);
+    }
+    EXPECT_EQ(device_->allocate(small(Mode::forward), {})->sets(), 1);
+}
+
+TEST_F(CpuDeviceTest, UploadsAndDownloadsCheckTheirSize) {
+    const auto buffers = device_->allocate(small(Mode::forward), {});
+    std::vector<std::byte> few(10);
+    EXPECT_THROW(buffers->upload(TensorRole::x, 0, few), std::invalid_argument);
+    EXPECT_THROW(buffers->download(TensorRole::y, 5, few), std::invalid_argument);
+    EXPECT_THROW(buffers->download(TensorRole::dx, 0, few), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace normtune::test
