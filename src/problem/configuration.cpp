@@ -27,11 +27,12 @@ constexpr std::array<AxisDomain, axis_count> domains{{
     {cache_hint_names.names, 0, 2, false},    // store_hint
     {{}, 1, 3, false},                        // stages
     {offset_bits_names.names, 0, 2, false},   // offset_bits
-    {dgamma_names.names, 0, 2, false},        // dgamma
+    {dgamma_names.names, 0, 3, false},        // dgamma
     {{}, 1, 4096, true},                      // reduce_rows
     {{}, 1, 4096, true},                      // reduce_cols
     {{}, 1, 32, true},                        // reduce_warps
     {{}, 0, 16, false},                       // waves_per_eu
+    {{}, 1, 16, true},                        // tile_rows
 }};
 
 std::optional<int> whole_number(std::string_view text) {
@@ -158,6 +159,8 @@ private:
             tile(part);
         } else if (part.starts_with("wpe")) {
             number(Axis::waves_per_eu, part, "wpe");
+        } else if (part.starts_with("h")) {
+            number(Axis::tile_rows, part, "h");
         } else if (part.starts_with("p")) {
             number(Axis::programs_per_sm, part, "p");
         } else if (part.starts_with("v")) {
@@ -169,7 +172,7 @@ private:
         } else {
             fail(part,
                  "a known part: runtime, p<N>, gamma_<place>, v<bytes>, ld_<hint>, st_<hint>, s<stages>, o<bits>, "
-                 "atomic, split, tile<R>x<C>x<W>, wpe<N>");
+                 "atomic, split, cooperative, tile<R>x<C>x<W>, wpe<N>, h<rows>");
         }
     }
 
@@ -225,6 +228,8 @@ int axis_value(const Configuration& c, Axis axis) {
             return c.reduce_warps;
         case Axis::waves_per_eu:
             return c.waves_per_eu;
+        case Axis::tile_rows:
+            return c.tile_rows;
     }
     return 0;
 }
@@ -290,6 +295,9 @@ void set_axis(Configuration& c, Axis axis, int value) {
             break;
         case Axis::waves_per_eu:
             c.waves_per_eu = value;
+            break;
+        case Axis::tile_rows:
+            c.tile_rows = value;
             break;
     }
 }
@@ -362,6 +370,9 @@ std::string Configuration::key() const {
     }
     if (waves_per_eu != plain.waves_per_eu) {
         out += fmt::format(".wpe{}", waves_per_eu);
+    }
+    if (tile_rows != plain.tile_rows) {
+        out += fmt::format(".h{}", tile_rows);
     }
     return out;
 }

@@ -19,7 +19,7 @@ enum class Grid { per_row, packed, persistent_strided, persistent_contiguous };
 enum class GammaPlacement { hoisted, before, after };
 enum class CacheHint { default_, streaming, cache_global };
 enum class OffsetBits { auto_, bits32, bits64 };
-enum class DgammaMethod { partials, atomic, split };
+enum class DgammaMethod { partials, atomic, split, cooperative };
 
 inline constexpr NameTable<RowsBinding, 2> rows_binding_names{{"constexpr", "runtime"}};
 inline constexpr NameTable<Residency, 3> residency_names{{"registers", "shared", "reload"}};
@@ -28,7 +28,7 @@ inline constexpr NameTable<Grid, 4> grid_names{{"per_row", "packed", "persistent
 inline constexpr NameTable<GammaPlacement, 3> gamma_names{{"hoisted", "before", "after"}};
 inline constexpr NameTable<CacheHint, 3> cache_hint_names{{"default", "streaming", "cache_global"}};
 inline constexpr NameTable<OffsetBits, 3> offset_bits_names{{"auto", "32", "64"}};
-inline constexpr NameTable<DgammaMethod, 3> dgamma_names{{"partials", "atomic", "split"}};
+inline constexpr NameTable<DgammaMethod, 4> dgamma_names{{"partials", "atomic", "split", "cooperative"}};
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;
@@ -59,18 +59,20 @@ struct Configuration {
     CacheHint store_hint = CacheHint::default_;
     int stages = 1;  // 1: no prefetch; 2, 3: a program's next one or two rows are fetched ahead
     OffsetBits offset_bits = OffsetBits::auto_;
-    DgammaMethod dgamma = DgammaMethod::partials;  // backward and full only
-    int reduce_rows = 64;                          // tile of the dgamma reduce kernel: rows, columns, warps
+    DgammaMethod dgamma =
+        DgammaMethod::partials;  // backward and full; cooperative: partials, reduced in the same launch
+    int reduce_rows = 64;        // tile of the dgamma reduce kernel: rows, columns, warps
     int reduce_cols = 64;
     int reduce_warps = 4;
     int waves_per_eu = 0;  // AMD's occupancy hint; 0: the compiler's choice
+    int tile_rows = 1;     // rows that a row's threads hold and sum together: above 1 a program takes 2-D tiles
 
     friend bool operator==(const Configuration&, const Configuration&) = default;
 
     /// Stable, readable, parses back: "w4.t128.r1.row.registers.masked.per_row", then each further axis that differs
     /// from its default, in the order of Axis: ".runtime", ".p2", ".gamma_hoisted", ".v8", ".ld_streaming",
-    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2". New axes come with a default, so old keys
-    /// stay valid.
+    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2", ".h4". New axes come with a default, so old
+    /// keys stay valid.
     std::string key() const;
     /// Throws InputError: which part of the key is wrong and what would be right.
     static Configuration parse(std::string_view key);
@@ -96,14 +98,15 @@ enum class Axis {
     reduce_rows,
     reduce_cols,
     reduce_warps,
-    waves_per_eu
+    waves_per_eu,
+    tile_rows
 };
-inline constexpr int axis_count = 20;
+inline constexpr int axis_count = 21;
 inline constexpr NameTable<Axis, axis_count> axis_names{
     {"num_warps",    "threads_per_row", "rows_per_program", "block_size", "residency",    "reduction",
      "grid",         "rows_binding",    "programs_per_sm",  "gamma",      "vector_bytes", "load_hint",
      "store_hint",   "stages",          "offset_bits",      "dgamma",     "reduce_rows",  "reduce_cols",
-     "reduce_warps", "waves_per_eu"}};
+     "reduce_warps", "waves_per_eu",    "tile_rows"}};
 
 /// What an axis may hold: named values, or whole numbers from `least` to `most`.
 struct AxisDomain {

@@ -1,0 +1,155 @@
+#include "kernels/gpu/launch_plan.h"
+
+#include "kernels/gpu/layout.h"
+
+namespace normtune::gpu {
+namespace {
+
+// The workspace starts with the launch's counter; fp32 rows follow on a line of their own.
+constexpr std::int64_t counter_at = 0;
+constexpr std::int64_t partials_at = 256;
+
+Argument pointer(std::string_view name, TensorRole tensor, bool present = true) {
+    return {name, ArgumentType::pointer, present ? Argument::Source::tensor : Argument::Source::null, tensor, 0, 0};
+}
+
+Argument workspace(std::string_view name, std::int64_t at, bool present = true) {
+    return {
+        name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at,
+        0};
+}
+
+Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
+    return {name, type, Argument::Source::value, TensorRole::x, value, 0};
+}
+
+class Planner {
+public:
+    Planner(const Configuration& c, const Problem& problem, const DeviceInfo& device)
+        : c_(c),
+          problem_(problem),
+          device_(device),
+          operation_(problem.operation),
+          grid_(grid_shape(c, problem, device)) {}
+
+    LaunchPlan plan() {
+        if (operation_.has_forward()) {
+            forward();
+        }
+        if (operation_.has_backward()) {
+            // The split kernel goes first: dx may be written over the dy that it reads.
+            if (operation_.affine && c_.dgamma == DgammaMethod::split) {
+                split();
+            }
+            backward();
+        }
+        const std::int64_t rows = partial_rows(c_, problem_, device_);
+        plan_.workspace_bytes = rows == 0 ? 0 : partials_at + rows * problem_.shape.cols * 4;
+        return plan_;
+    }
+
+private:
+    void forward() {
+        Launch launch = row_kernel("nt_forward", false);
+        launch.arguments = {
+            pointer("x", TensorRole::x),
+            pointer("residual", TensorRole::residual, operation_.fused()),
+            pointer("gamma", TensorRole::gamma, operation_.affine),
+            pointer("y", TensorRole::y),
+            pointer("s", TensorRole::s, operation_.fused()),
+            pointer("rstd", TensorRole::rstd),
+            integer("rows", ArgumentType::int64, problem_.shape.rows),
+            integer("programs", ArgumentType::int32, grid_.programs),
+            integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program),
+            {"eps", ArgumentType::fp32, Argument::Source::value, TensorRole::x, 0, static_cast<float>(operation_.eps)}};
+        plan_.launches.push_back(std::move(launch));
+    }
+
+    void backward() {
+        const bool sums = sums_dgamma(c_, problem_);
+        const bool partials = sums && partial_rows(c_, problem_, device_) > 0;
+        Launch launch = row_kernel("nt_backward", true);
+        launch.cooperative = partials && c_.dgamma == DgammaMethod::cooperative;
+        launch.arguments = {pointer("x", saved_input()),
+                            pointer("gamma", TensorRole::gamma, operation_.affine),
+                            pointer("dy", TensorRole::dy),
+                            pointer("ds", TensorRole::ds, operation_.fused()),
+                            pointer("rstd", TensorRole::rstd),
+                            pointer("dx", operation_.in_place ? TensorRole::dy : TensorRole::dx),
+                            pointer("dgamma", TensorRole::dgamma, sums),
+                            workspace("partials", partials_at, partials),
+                            workspace("counter", counter_at, partials),
+                            integer("rows", ArgumentType::int64, problem_.shape.rows),
+                            integer("programs", ArgumentType::int32, grid_.programs),
+                            integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program)};
+        plan_.launches.push_back(std::move(launch));
+        if (partials && c_.dgamma == DgammaMethod::partials) {
+            reduce();
+            plan_.launches.back().overlaps = true;
+        }
+    }
+
+    void split() {
+        const SplitShape shape = split_shape(c_, problem_, device_);
+        Launch launch;
+        launch.kernel = "nt_dgamma";
+        launch.grid_x = shape.tiles;
+        launch.grid_y = shape.parts;
+        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.arguments = {pointer("x", saved_input()),
+                            pointer("dy", TensorRole::dy),
+                            pointer("rstd", TensorRole::rstd),
+                            pointer("dgamma", TensorRole::dgamma),
+                            workspace("partials", partials_at, shape.parts > 1),
+                            integer("rows", ArgumentType::int64, problem_.shape.rows),
+                            integer("parts", ArgumentType::int32, shape.parts)};
+        plan_.launches.push_back(std::move(launch));
+        if (shape.parts > 1) {
+            reduce();
+        }
+    }
+
+    void reduce() {
+        Launch launch;
+        launch.kernel = "nt_reduce";
+        launch.grid_x = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
+        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.arguments = {workspace("partials", partials_at), pointer("dgamma", TensorRole::dgamma),
+                            integer("count", ArgumentType::int32, partial_rows(c_, problem_, device_))};
+        plan_.launches.push_back(std::move(launch));
+    }
+
+    Launch row_kernel(const char* name, bool backward) const {
+        Launch launch;
+        launch.kernel = name;
+        launch.grid_x = grid_.programs;
+        launch.block = c_.num_warps * device_.warp_size;
+        launch.shared_bytes = shared_bytes(c_, problem_, device_, backward);
+        return launch;
+    }
+
+    // In full mode the fused backward reads the s that the forward wrote; alone, x is that s.
+    TensorRole saved_input() const {
+        return operation_.fused() && operation_.has_forward() ? TensorRole::s : TensorRole::x;
+    }
+
+    const Configuration& c_;
+    const Problem& problem_;
+    const DeviceInfo& device_;
+    const Operation& operation_;
+    GridShape grid_;
+    LaunchPlan plan_;
+};
+
+}  // namespace
+
+LaunchPlan launch_plan(const Configuration& configuration, const Problem& problem, const DeviceInfo& device) {
+    return Planner(configuration, problem, device).plan();
+}
+
+bool runs_reduce_kernel(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const bool several = partial_rows(c, problem, device) > 0;
+    return several && (c.dgamma == DgammaMethod::partials || c.dgamma == DgammaMethod::split);
+}
+
+}  // namespace normtune::gpu

@@ -1,0 +1,139 @@
+#include "kernels/gpu/layout.h"
+
+#include <algorithm>
+
+namespace normtune::gpu {
+namespace {
+
+constexpr int threads_per_compute_unit = 2048;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+std::int64_t align16(std::int64_t bytes) {
+    return ceil_div(bytes, 16) * 16;
+}
+
+}  // namespace
+
+bool persistent(const Configuration& c) {
+    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous;
+}
+
+RowLayout row_layout(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    RowLayout out;
+    const int cols = static_cast<int>(problem.shape.cols);
+    out.threads = c.num_warps * device.warp_size;
+    out.groups = out.threads / c.threads_per_row;
+    out.step_rows = out.groups * c.tile_rows;
+    out.vector_elements = c.vector_bytes / bytes_of(problem.operation.dtype);
+    out.sweep_cols = c.threads_per_row * out.vector_elements;
+    if (out.sweep_cols > 0) {
+        out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols))
+                                                 : c.block_size / out.sweep_cols;
+    }
+    out.chunks = c.block_size == whole_row ? 1 : static_cast<int>(ceil_div(cols, c.block_size));
+    out.row_accesses = out.accesses * out.chunks;
+    const bool shared = c.residency == Residency::shared;
+    out.async_copy = device.has_async_copy && (c.stages > 1 || shared);
+    out.slots = out.async_copy || shared ? std::max(1, c.stages - 1) : 0;
+    return out;
+}
+
+int row_inputs(const Operation& operation, bool backward) {
+    return (backward ? 2 : 1) + (operation.fused() ? 1 : 0);
+}
+
+bool sums_dgamma(const Configuration& c, const Problem& problem) {
+    return problem.operation.has_backward() && problem.operation.affine && c.dgamma != DgammaMethod::split;
+}
+
+bool sums_in_memory(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    return sums_dgamma(c, problem) && row_layout(c, problem, device).chunks > 1;
+}
+
+std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
+    const RowLayout layout = row_layout(c, problem, device);
+    const std::int64_t row_warps = ceil_div(c.threads_per_row, device.warp_size);
+    const std::int64_t scratch = row_warps > 1 ? layout.groups * row_warps * c.tile_rows : 0;
+    std::int64_t bytes = align16(2 * scratch * 4);
+    if (problem.operation.affine && c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared) {
+        bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements *
+                 bytes_of(problem.operation.weight_dtype);
+    }
+    bytes += std::int64_t{layout.slots} * row_inputs(problem.operation, backward) * c.tile_rows * layout.row_accesses *
+             layout.threads * c.vector_bytes;
+    if (backward && sums_dgamma(c, problem)) {
+        const int span = std::max(c.threads_per_row, device.warp_size);
+        const std::int64_t parts = layout.threads / span;
+        if (layout.chunks == 1 && parts > 1) {
+            bytes = std::max(bytes, parts * layout.accesses * layout.sweep_cols * 4);
+        }
+        if (c.dgamma == DgammaMethod::atomic) {
+            bytes = std::max<std::int64_t>(bytes, 16);
+        }
+        if (c.dgamma == DgammaMethod::cooperative) {
+            const int width = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
+            const int lanes = c.reduce_cols / width;
+            const int warp = std::min(device.warp_size, layout.threads);
+            bytes =
+                std::max<std::int64_t>(bytes, std::int64_t{layout.threads} / std::max(lanes, warp) * lanes * width * 4);
+        }
+    }
+    return bytes;
+}
+
+GridShape grid_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const std::int64_t rows = problem.shape.rows;
+    const std::int64_t tiles = ceil_div(rows, c.rows_per_program);
+    const std::int64_t most = std::int64_t{c.programs_per_sm} * device.compute_units;
+    switch (c.grid) {
+        case Grid::per_row:
+            return {rows, 1};
+        case Grid::packed:
+            return {tiles, c.rows_per_program};
+        case Grid::persistent_strided:
+            return {std::min(tiles, most), c.rows_per_program};
+        case Grid::persistent_contiguous:
+            break;
+    }
+    const std::int64_t share = ceil_div(ceil_div(rows, std::min(tiles, most)), c.rows_per_program) * c.rows_per_program;
+    return {ceil_div(rows, share), share};
+}
+
+SplitShape split_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const std::int64_t tiles = ceil_div(problem.shape.cols, c.reduce_cols);
+    const std::int64_t threads = std::int64_t{c.reduce_warps} * device.warp_size;
+    const std::int64_t fill = device.compute_units * std::max<std::int64_t>(1, threads_per_compute_unit / 2 / threads);
+    const std::int64_t parts = std::min(ceil_div(fill, tiles), ceil_div(problem.shape.rows, c.reduce_rows));
+    return {tiles, std::max<std::int64_t>(1, parts)};
+}
+
+std::int64_t partial_rows(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    if (!problem.operation.has_backward() || !problem.operation.affine) {
+        return 0;
+    }
+    if (c.dgamma == DgammaMethod::split) {
+        const std::int64_t parts = split_shape(c, problem, device).parts;
+        return parts > 1 ? parts : 0;
+    }
+    const std::int64_t programs = grid_shape(c, problem, device).programs;
+    if (sums_in_memory(c, problem, device)) {
+        return c.dgamma == DgammaMethod::atomic ? 1 : programs * row_layout(c, problem, device).groups;
+    }
+    if (programs == 1) {
+        return 0;  // one program has the whole sum
+    }
+    return c.dgamma == DgammaMethod::atomic ? 1 : programs;
+}
+
+int resident_programs(const Configuration& c, const DeviceInfo& device) {
+    return std::max(1, threads_per_compute_unit / (c.num_warps * device.warp_size));
+}
+
+int least_resident_programs(const Configuration& c, const DeviceInfo& device) {
+    return persistent(c) ? std::min(c.programs_per_sm, resident_programs(c, device)) : 1;
+}
+
+}  // namespace normtune::gpu

@@ -1,0 +1,64 @@
+// How a configuration lays a problem out over a program: the numbers that macros, launch geometry and limits share.
+// source/layout.gpu.h derives the same ones on the device; the kernels check the shared bytes against these.
+#pragma once
+
+#include <cstdint>
+
+#include "problem/configuration.h"
+#include "problem/device_info.h"
+#include "problem/problem.h"
+
+namespace normtune::gpu {
+
+/// Only for configurations whose basic sizes make sense (limits.h, basic_limits): otherwise counts may be 0.
+struct RowLayout {
+    int threads = 0;          // a program's
+    int groups = 0;           // rows side by side
+    int step_rows = 0;        // rows that a program takes in one step: groups · tile_rows
+    int vector_elements = 0;  // of one access
+    int sweep_cols = 0;       // columns that one access of each of a row's threads covers
+    int accesses = 0;         // of one thread, for one block
+    int chunks = 0;           // blocks a row
+    int row_accesses = 0;     // accesses · chunks
+    bool async_copy = false;  // rows go through shared memory by asynchronous copies
+    int slots = 0;            // of shared memory, each with one step's rows
+};
+
+RowLayout row_layout(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Tensors that a pass reads row by row: forward x (and residual), backward x and dy (and ds).
+int row_inputs(const Operation& operation, bool backward);
+
+/// Dynamic shared memory of the forward or the backward kernel.
+std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device,
+                          bool backward);
+
+/// Programs of the forward or backward kernel's grid, and the rows that each is given (per_row: 1).
+struct GridShape {
+    std::int64_t programs = 0;
+    std::int64_t rows_per_program = 0;
+};
+GridShape grid_shape(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+bool persistent(const Configuration& configuration);
+/// Is dgamma summed by the backward kernel itself, and in memory because its rows come in several blocks?
+bool sums_dgamma(const Configuration& configuration, const Problem& problem);
+bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Column tiles and row parts of the `split` kernel.
+struct SplitShape {
+    std::int64_t tiles = 0;
+    std::int64_t parts = 0;
+};
+SplitShape split_shape(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// fp32 rows of the workspace: partial sums, or the one row that atomics add to.
+std::int64_t partial_rows(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Most programs of the launch that can be resident at once on a compute unit (its 2048 threads).
+int resident_programs(const Configuration& configuration, const DeviceInfo& device);
+
+/// The program count that the compiler is asked to leave registers for (launch bounds).
+int least_resident_programs(const Configuration& configuration, const DeviceInfo& device);
+
+}  // namespace normtune::gpu

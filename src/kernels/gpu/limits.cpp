@@ -1,0 +1,206 @@
+#include "kernels/gpu/limits.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "kernels/gpu/layout.h"
+#include "problem/heuristics.h"
+
+namespace normtune::gpu {
+namespace {
+
+constexpr std::int64_t largest_int = std::numeric_limits<std::int32_t>::max();
+
+// 32-bit registers that a compute unit's threads share at full occupancy, and the most of one thread.
+int registers_per_thread(const Configuration& c, const DeviceInfo& device) {
+    const int file = device.backend == Backend::hip ? 131072 : 65536;
+    const int programs = least_resident_programs(c, device);
+    return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
+}
+
+// What the compiler needs beside the data: addresses, loop state, the numbers of one vector unpacked.
+constexpr int working_registers = 26;
+
+bool has_dgamma(const Problem& p) {
+    return p.operation.has_backward() && p.operation.affine;
+}
+
+int rows_side_by_side(const Configuration& c, const DeviceInfo& d) {
+    return c.num_warps * d.warp_size / c.threads_per_row;
+}
+
+/// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
+std::string basic_objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
+    const int threads = c.num_warps * d.warp_size;
+    const int element = bytes_of(p.operation.dtype);
+    if (threads > d.max_threads_per_program) {
+        return "more threads than the device lets a program have";
+    }
+    if (threads % c.threads_per_row != 0 || !std::has_single_bit(static_cast<unsigned>(c.threads_per_row))) {
+        return "a row's threads must be a power of two and divide the program's";
+    }
+    if (p.shape.cols > largest_int / 2 || p.shape.row_stride > largest_int / 2) {
+        return "columns are counted in 32 bits";
+    }
+    if (c.vector_bytes < element || p.shape.cols % (c.vector_bytes / element) != 0 ||
+        p.shape.row_stride % (c.vector_bytes / element) != 0) {
+        return "the vector is smaller than an element, or rows do not start at its multiples";
+    }
+    const std::int64_t sweep = std::int64_t{c.threads_per_row} * (c.vector_bytes / element);
+    if (c.block_size != whole_row && c.block_size % sweep != 0) {
+        return "a block must be a multiple of what the row's threads take at once";
+    }
+    const std::int64_t block = c.block_size == whole_row ? sweep : c.block_size;
+    if (c.reduction == Reduction::even && p.shape.cols % block != 0) {
+        return "even has no mask: threads and blocks must divide the columns";
+    }
+    if (c.grid == Grid::per_row && c.rows_per_program != 1) {
+        return "per_row has one row a program";
+    }
+    if (c.offset_bits == OffsetBits::bits32 && needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride)) {
+        return "32-bit offsets do not reach the last element";
+    }
+    return {};
+}
+
+std::vector<BackendLimit> make_limits() {
+    using C = const Configuration&;
+    using P = const Problem&;
+    using D = const DeviceInfo&;
+    std::vector<BackendLimit> out;
+    const auto add = [&out](std::string name, std::string reason, std::vector<Axis> axes, auto admits) {
+        out.push_back({"gpu." + std::move(name), std::move(reason), std::move(axes), admits});
+    };
+    const std::vector<Axis> launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program,
+                                   Axis::grid,      Axis::programs_per_sm, Axis::tile_rows};
+    const std::vector<Axis> row{Axis::num_warps, Axis::threads_per_row, Axis::block_size, Axis::vector_bytes,
+                                Axis::tile_rows};
+    const auto joined = [](std::vector<Axis> a, const std::vector<Axis>& b) {
+        a.insert(a.end(), b.begin(), b.end());
+        return a;
+    };
+
+    add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows",
+        launch, [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
+    add("programs", "more programs than a grid has", launch, [](C c, P p, D d) {
+        const GridShape grid = grid_shape(c, p, d);
+        return grid.programs <= largest_int && grid.rows_per_program <= largest_int;
+    });
+    add("programs_per_sm", "more threads than a compute unit holds at once",
+        {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
+        [](C c, P, D d) { return !persistent(c) || c.programs_per_sm <= resident_programs(c, d); });
+    add("residency", "registers hold one block, and the row has several", {Axis::residency, Axis::block_size},
+        [](C c, P p, D) {
+            return c.residency != Residency::registers || c.block_size == whole_row || c.block_size >= p.shape.cols;
+        });
+    add("gamma",
+        "gamma of a row in several blocks is read block by block, or lies in shared memory for the whole program",
+        {Axis::gamma, Axis::residency, Axis::block_size}, [](C c, P p, D) {
+            const bool in_shared = c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared;
+            return !p.operation.affine || c.gamma == GammaPlacement::after || in_shared || c.block_size == whole_row ||
+                   c.block_size >= p.shape.cols;
+        });
+    add("stages.reload", "reload keeps no row, so there is none to fetch ahead", {Axis::stages, Axis::residency},
+        [](C c, P, D) { return c.stages == 1 || c.residency != Residency::reload; });
+    add("stages.rows", "a program has no next row to fetch ahead", joined(launch, {Axis::stages}), [](C c, P, D d) {
+        return c.stages == 1 || persistent(c) ||
+               (c.grid == Grid::packed && c.rows_per_program > rows_side_by_side(c, d) * c.tile_rows);
+    });
+    add("stages.async",
+        "rows in shared memory are fetched ahead by asynchronous copies, which the device does not have",
+        {Axis::stages, Axis::residency},
+        [](C c, P, D d) { return c.stages == 1 || c.residency != Residency::shared || d.has_async_copy; });
+    add("accesses", "more than 32 accesses of a thread are written out for one block", row,
+        [](C c, P p, D d) { return row_layout(c, p, d).accesses * c.tile_rows <= 32; });
+    add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}),
+        [](C c, P p, D d) { return held_registers(c, p, d) + working_registers <= registers_per_thread(c, d); });
+    add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols}), [](C c, P p, D d) {
+            const bool forward =
+                !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
+            return forward &&
+                   (!p.operation.has_backward() || shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
+        });
+    add("reduce_tile", "the reduce tile must give each of its threads work, and no more than 32 numbers at once",
+        {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps, Axis::num_warps, Axis::vector_bytes},
+        [](C c, P p, D d) {
+            if (!has_dgamma(p) || c.dgamma == DgammaMethod::atomic) {
+                return true;
+            }
+            const int threads = (c.dgamma == DgammaMethod::cooperative ? c.num_warps : c.reduce_warps) * d.warp_size;
+            const auto fits = [&](int width) {
+                const int lanes = c.reduce_cols / width;
+                return lanes <= threads && c.reduce_rows * lanes >= threads &&
+                       c.reduce_rows * lanes / threads * width <= 32;
+            };
+            const int vector = std::min(c.reduce_cols, c.vector_bytes / bytes_of(p.operation.dtype));
+            return threads <= d.max_threads_per_program &&
+                   fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
+                   (c.dgamma != DgammaMethod::split || c.reduce_cols / vector <= threads);
+        });
+    add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}),
+        [](C c, P p, D d) {
+            return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
+                   grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
+        });
+    add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
+        joined(launch, {Axis::dgamma, Axis::block_size}), [](C c, P p, D d) {
+            return partial_rows(c, p, d) * p.shape.cols * 4 <=
+                   std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
+        });
+    add("cache_global", "AMD's compilers have no such hint", {Axis::load_hint, Axis::store_hint}, [](C c, P, D d) {
+        return d.backend != Backend::hip ||
+               (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
+    });
+    return out;
+}
+
+}  // namespace
+
+int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d) {
+    const Operation& operation = p.operation;
+    const RowLayout layout = row_layout(c, p, d);
+    const int words = (c.vector_bytes + 3) / 4;
+    const int ahead = c.stages > 1 && !layout.async_copy ? c.stages - 1 : 0;
+    const auto rows = [&](bool backward) {
+        return row_inputs(operation, backward) * c.tile_rows * layout.accesses * words * (1 + ahead);
+    };
+    int gamma = 0;
+    if (operation.affine && c.gamma != GammaPlacement::after && c.residency != Residency::shared) {
+        gamma = layout.accesses * (layout.vector_elements * bytes_of(operation.weight_dtype) + 3) / 4;
+    }
+    const int sums = sums_dgamma(c, p) && layout.chunks == 1 ? layout.accesses * layout.vector_elements : 0;
+    const int forward = operation.has_forward() ? rows(false) + gamma : 0;
+    const int backward = operation.has_backward() ? rows(true) + gamma + sums : 0;
+    // Rows in shared memory pass through registers a vector at a time where that is what the compiler finds best.
+    if (c.residency == Residency::shared) {
+        return operation.has_backward() ? sums : 0;
+    }
+    return std::max(forward, backward);
+}
+
+std::vector<BackendLimit> gpu_limits() {
+    return make_limits();
+}
+
+std::vector<InertAxis> gpu_inert_axes(Backend backend) {
+    if (backend == Backend::hip) {
+        return {};
+    }
+    return {{Axis::waves_per_eu, "waves_per_eu is a hint to AMD's compilers"}};
+}
+
+std::string objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
+    static const std::vector<BackendLimit> limits = make_limits();
+    std::string reason = basic_objection(c, p, d);
+    for (auto limit = limits.begin(); reason.empty() && limit != limits.end(); ++limit) {
+        if (!limit->admits(c, p, d)) {
+            reason = limit->reason;
+        }
+    }
+    return reason;
+}
+
+}  // namespace normtune::gpu

@@ -1,0 +1,26 @@
+// What the GPU source cannot express, and why: data for planning, and the same checks for one configuration.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/backend_traits.h"
+
+namespace normtune::gpu {
+
+/// Limits of CUDA and HIP devices, beyond those that hold on every backend ("gpu.shared_bytes", …). `admits` reads the
+/// device's sizes, so one list serves all architectures.
+std::vector<BackendLimit> gpu_limits();
+
+/// Axes without a meaning on the backend: waves_per_eu on NVIDIA.
+std::vector<InertAxis> gpu_inert_axes(Backend backend);
+
+/// The reason why the configuration cannot be compiled for the problem, or an empty string. Everything is checked,
+/// also what planning has checked before: shapes that verification derives have been planned by nobody.
+std::string objection(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Registers a thread that rows, gamma and sums take in the widest of the problem's kernels: an estimate from below,
+/// without what the compiler needs for addresses and temporaries.
+int held_registers(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+}  // namespace normtune::gpu

@@ -1,0 +1,289 @@
+// Backward: dx (plus the incoming ds for the fused op, whose x is the saved sum s) and dgamma.
+
+#if NT_BACKWARD
+constexpr bool nt_sums_dgamma = nt_affine && NT_DGAMMA != nt_split;
+constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
+constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;  // a chunked row is wider than registers hold
+
+/// m = dy·g, as the casting rounds it.
+NT_DEVICE float nt_scaled_gradient(float dy, float g) {
+    return NT_CASTING == nt_none ? nt_round<nt_element>(dy * g) : dy * g;
+}
+
+/// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not.
+struct nt_scales {
+    static constexpr int depth = nt_ahead ? NT_STAGES - 1 : 1;
+    const float* rstd;
+    const nt_walk& walk;
+    int steps;
+    float now[nt_held_rows];
+    float ahead[depth][nt_held_rows];
+
+    NT_DEVICE nt_scales(const float* rstd_, const nt_walk& walk_, int steps_) : rstd(rstd_), walk(walk_), steps(steps_) {
+        if constexpr (nt_ahead) {
+            NT_UNROLL
+            for (int step = 0; step < depth; ++step) {
+                load(ahead[step], step);
+            }
+        }
+    }
+    NT_DEVICE void open(int step) {
+        if constexpr (nt_ahead) {
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                now[held] = ahead[0][held];
+                NT_UNROLL
+                for (int i = 0; i + 1 < depth; ++i) {
+                    ahead[i][held] = ahead[i + 1][held];
+                }
+            }
+            load(ahead[depth - 1], step + depth);
+        } else {
+            load(now, step);
+        }
+    }
+
+private:
+    NT_DEVICE void load(float (&to)[nt_held_rows], int step) const {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            const nt_index row = walk.row(step, held);
+            unsigned bits = 0u;
+            if (step < steps && row < walk.rows) {
+                nt_read_cached<4>(&bits, rstd + row);
+            }
+            to[held] = nt_bits_float(bits);
+        }
+    }
+};
+
+/// A block's share of dgamma, added where the rows are too wide to keep it: into this group's own partial row, or
+/// atomically into the sums.
+NT_DEVICE void nt_add_to_memory(float* partials, int partial_row, bool first, int column, const float (&v)[nt_width]) {
+    if constexpr (NT_DGAMMA == nt_atomic) {
+        nt_add_to(partials + column, v);
+    } else {
+        float* to = partials + static_cast<long long>(partial_row) * nt_cols + column;
+        float total[nt_width];
+        NT_UNROLL
+        for (int i = 0; i < nt_width; ++i) {
+            total[i] = first ? v[i] : to[i] + v[i];
+        }
+        nt_store_floats(to, total);
+    }
+}
+
+/// Sums held in registers by a program's groups of threads, added up and handed on.
+template <int Accesses>
+NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared, void* dgamma, float* partials, int program, int programs) {
+    NT_UNROLL
+    for (int mask = nt_threads_per_row; mask < NT_WARP_SIZE && mask < nt_threads; mask *= 2) {
+        NT_UNROLL
+        for (int access = 0; access < Accesses; ++access) {
+            NT_UNROLL
+            for (int i = 0; i < nt_width; ++i) {
+                sums[access][i] += nt_shuffle_xor(sums[access][i], mask);
+            }
+        }
+    }
+    constexpr int span = nt_max(nt_threads_per_row, NT_WARP_SIZE);
+    constexpr int parts = nt_threads / span;
+    const bool leads = nt_thread() % span < nt_threads_per_row;
+    if constexpr (parts == 1) {
+        NT_UNROLL
+        for (int access = 0; access < Accesses; ++access) {
+            if (leads && nt_in_row(nt_column(access))) {
+                nt_emit_dgamma(dgamma, partials, program, programs, nt_column(access), sums[access]);
+            }
+        }
+    } else {
+        constexpr int pitch = Accesses * nt_sweep_cols;
+        float* all = reinterpret_cast<float*>(shared);
+        nt_barrier();
+        if (leads) {
+            NT_UNROLL
+            for (int access = 0; access < Accesses; ++access) {
+                nt_store_floats(all + nt_thread() / span * pitch + nt_column(access), sums[access]);
+            }
+        }
+        nt_barrier();
+        for (int column = nt_thread(); column < nt_cols; column += nt_threads) {
+            float total[1] = {all[column]};
+            NT_UNROLL
+            for (int part = 1; part < parts; ++part) {
+                total[0] += all[part * pitch + column];
+            }
+            nt_emit_dgamma(dgamma, partials, program, programs, column, total);
+        }
+    }
+}
+
+/// Dynamic shared memory that the epilogue needs: groups' sums, the last program's flag, the reduce tile.
+NT_DEVICE constexpr int nt_epilogue_bytes() {
+    int bytes = 0;
+    if (nt_sums_in_registers && nt_threads > nt_max(nt_threads_per_row, NT_WARP_SIZE)) {
+        bytes = nt_threads / nt_max(nt_threads_per_row, NT_WARP_SIZE) * nt_accesses * nt_sweep_cols * 4;
+    }
+    if (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
+        bytes = nt_max(bytes, 16);
+    }
+    if (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
+        bytes = nt_max(bytes, nt_column_scratch(nt_tile_lanes, nt_tile_width, nt_threads) * 4);
+    }
+    return bytes;
+}
+
+NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
+nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma,
+            float* partials, unsigned* counter, long long rows, int programs, int rows_per_program) {
+    constexpr int inputs = nt_fused ? 3 : 2;
+    typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
+    static_assert(nt_max(nt_shared_bytes(inputs), nt_epilogue_bytes()) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
+
+    nt_release_next_launch();
+    char* shared = nt_dynamic_shared();
+    rows_type from;
+    from.base[0] = x;
+    from.base[1] = dy;
+    if constexpr (nt_fused) {
+        from.base[2] = ds;
+    }
+    const int program = nt_program_x();
+    const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
+    const int steps = walk.steps();
+    nt_stage<rows_type, inputs> stage(from, walk, shared, steps);
+    nt_scales scales(rstd, walk, steps);
+    stage.start();
+    nt_gammas gammas(gamma, shared);
+
+    float sums[nt_sums_in_registers ? nt_accesses : 1][nt_width];
+    NT_UNROLL
+    for (int access = 0; access < (nt_sums_in_registers ? nt_accesses : 1); ++access) {
+        NT_UNROLL
+        for (int i = 0; i < nt_width; ++i) {
+            sums[access][i] = 0.0f;
+        }
+    }
+
+    for (int step = 0; step < steps; ++step) {
+        if (walk.first_row(step) >= walk.rows) {
+            break;
+        }
+        scales.open(step);
+        stage.open(step);
+        if constexpr (NT_RESIDENCY == nt_registers) {
+            gammas.before_sum();
+        }
+        float sum[nt_held_rows];
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            sum[held] = 0.0f;
+        }
+        NT_NO_UNROLL
+        for (int chunk = 0; chunk < nt_chunks; ++chunk) {
+            stage.first_pass(step, chunk, 2);
+            if constexpr (NT_RESIDENCY != nt_registers) {
+                if (chunk == 0) {
+                    gammas.before_sum();
+                }
+            }
+            gammas.use(chunk);
+            NT_UNROLL
+            for (int access = 0; access < nt_accesses; ++access) {
+                const int column = nt_column(chunk * nt_accesses + access);
+                const bool inside = nt_in_row(column);
+                float g[nt_width], block_sum[nt_width];
+                gammas.get(access, g);
+                NT_UNROLL
+                for (int i = 0; i < nt_width; ++i) {
+                    block_sum[i] = 0.0f;
+                }
+                NT_UNROLL
+                for (int held = 0; held < nt_held_rows; ++held) {
+                    float v[nt_width], d[nt_width];
+                    stage.now[0][held][access].unpack(v);
+                    stage.now[1][held][access].unpack(d);
+                    if (NT_REDUCTION != nt_guard || inside) {
+                        NT_UNROLL
+                        for (int i = 0; i < nt_width; ++i) {
+                            nt_accumulate(sum[held], nt_scaled_gradient(d[i], g[i]) * v[i], inside);
+                            if constexpr (nt_sums_dgamma) {
+                                const float product = d[i] * nt_normalised(v[i], scales.now[held]);
+                                const float share = NT_CASTING == nt_none ? nt_round<nt_element>(product) : product;
+                                if constexpr (nt_sums_in_registers) {
+                                    sums[access][i] += share;
+                                } else {
+                                    block_sum[i] += share;
+                                }
+                            }
+                        }
+                    }
+                }
+                if constexpr (nt_sums_in_memory) {
+                    if (inside) {
+                        nt_add_to_memory(partials, program * nt_groups + nt_group(), step == 0, column, block_sum);
+                    }
+                }
+            }
+        }
+        nt_row_sum(sum, shared, step);
+
+        NT_NO_UNROLL
+        for (int chunk = 0; chunk < nt_chunks; ++chunk) {
+            stage.second_pass(step, chunk);
+            if constexpr (!nt_gammas::keep) {
+                gammas.use(chunk);
+            }
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                const nt_index row = walk.row(step, held);
+                const float scale = scales.now[held];
+                const float back = -sum[held] * scale * scale * scale * (1.0f / static_cast<float>(nt_cols));
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    const int column = nt_column(chunk * nt_accesses + access);
+                    float v[nt_width], d[nt_width], g[nt_width];
+                    stage.now[0][held][access].unpack(v);
+                    stage.now[1][held][access].unpack(d);
+                    gammas.get(access, g);
+                    NT_UNROLL
+                    for (int i = 0; i < nt_width; ++i) {
+                        d[i] = scale * nt_scaled_gradient(d[i], g[i]) + back * v[i];
+                    }
+                    if constexpr (nt_fused) {
+                        float incoming[nt_width];
+                        stage.now[inputs - 1][held][access].unpack(incoming);
+                        NT_UNROLL
+                        for (int i = 0; i < nt_width; ++i) {
+                            d[i] += incoming[i];
+                        }
+                    }
+                    nt_data out;
+                    out.pack(d);
+                    if (nt_in_row(column) && walk.has(row)) {
+                        nt_store(nt_output(dx, row, column), out);
+                    }
+                }
+            }
+        }
+        stage.close();
+    }
+
+    if constexpr (nt_sums_in_registers) {
+        nt_combine_groups(sums, shared, dgamma, partials, program, programs);
+    }
+    if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
+        if (programs > 1 || nt_sums_in_memory) {
+            nt_finish_atomic(partials, counter, programs, dgamma, shared);
+        }
+    }
+    if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
+        if (programs > 1 || nt_sums_in_memory) {
+            nt_grid_barrier(counter, program, programs);
+            for (int tile = program; tile * NT_REDUCE_COLS < nt_cols; tile += programs) {
+                nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
+            }
+        }
+    }
+}
+#endif

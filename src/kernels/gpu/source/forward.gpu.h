@@ -1,0 +1,150 @@
+// Forward: y and rstd, and s for the fused op. Arguments that a problem does not have are null.
+
+#if NT_FORWARD
+/// Second pass of `reload`: the sum that this thread stored in the first one.
+template <class Stage>
+NT_DEVICE void nt_reload_sum(Stage& stage, const void* s, int step, int chunk) {
+    NT_UNROLL
+    for (int held = 0; held < nt_held_rows; ++held) {
+        const nt_index row = stage.walk.row(step, held);
+        NT_UNROLL
+        for (int access = 0; access < nt_accesses; ++access) {
+            const int column = nt_column(chunk * nt_accesses + access);
+            stage.now[0][held][access].clear();
+            if (nt_in_row(column) && stage.walk.has(row)) {
+                nt_load<nt_path_plain>(stage.now[0][held][access], nt_output(const_cast<void*>(s), row, column));
+            }
+        }
+    }
+}
+
+NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
+nt_forward(const void* x, const void* residual, const void* gamma, void* y, void* s, float* rstd, long long rows,
+           int programs, int rows_per_program, float eps) {
+    constexpr int inputs = nt_fused ? 2 : 1;
+    constexpr bool keep_sum = nt_fused && !NT_RESIDUAL_FP32;  // s, rounded, takes the place of x after the first pass
+    typedef nt_rows<inputs, NT_X_STRIDE, -1> rows_type;
+    static_assert(nt_shared_bytes(inputs) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
+
+    char* shared = nt_dynamic_shared();
+    rows_type from;
+    from.base[0] = x;
+    if constexpr (nt_fused) {
+        from.base[1] = residual;
+    }
+    const nt_walk walk{static_cast<nt_index>(rows), nt_program_x(), programs, rows_per_program};
+    const int steps = walk.steps();
+    nt_stage<rows_type, inputs> stage(from, walk, shared, steps);
+    stage.start();
+    nt_gammas gammas(gamma, shared);
+
+    for (int step = 0; step < steps; ++step) {
+        if (walk.first_row(step) >= walk.rows) {
+            break;
+        }
+        stage.open(step);
+        if constexpr (NT_RESIDENCY == nt_registers) {
+            gammas.before_sum();
+        }
+
+        float sum[nt_held_rows];
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            sum[held] = 0.0f;
+        }
+        NT_NO_UNROLL
+        for (int chunk = 0; chunk < nt_chunks; ++chunk) {
+            stage.first_pass(step, chunk, inputs);
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                const nt_index row = walk.row(step, held);
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    const int column = nt_column(chunk * nt_accesses + access);
+                    const bool inside = nt_in_row(column);
+                    float v[nt_width];
+                    stage.now[0][held][access].unpack(v);
+                    if constexpr (nt_fused) {
+                        float r[nt_width];
+                        stage.now[1][held][access].unpack(r);
+                        NT_UNROLL
+                        for (int i = 0; i < nt_width; ++i) {
+                            v[i] += r[i];
+                        }
+                        nt_data out;
+                        out.pack(v);
+                        if (inside && walk.has(row)) {
+                            nt_store(nt_output(s, row, column), out);
+                        }
+                        if constexpr (keep_sum) {
+                            out.unpack(v);
+                            stage.now[0][held][access] = out;
+                            if constexpr (NT_RESIDENCY == nt_shared) {
+                                nt_store_shared(stage.piece(step, 0, held, chunk * nt_accesses + access), out);
+                            }
+                        }
+                    }
+                    if (NT_REDUCTION != nt_guard || inside) {
+                        NT_UNROLL
+                        for (int i = 0; i < nt_width; ++i) {
+                            const float square = NT_CASTING == nt_none ? nt_round<nt_element>(v[i] * v[i]) : v[i] * v[i];
+                            nt_accumulate(sum[held], square, inside);
+                        }
+                    }
+                }
+            }
+        }
+        if constexpr (NT_RESIDENCY != nt_registers) {
+            gammas.before_sum();
+        }
+        nt_row_sum(sum, shared, step);
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            sum[held] = nt_rsqrt(sum[held] * (1.0f / static_cast<float>(nt_cols)) + eps);
+            const nt_index row = walk.row(step, held);
+            if (nt_lane() == 0 && walk.has(row)) {
+                rstd[row] = sum[held];
+            }
+        }
+
+        NT_NO_UNROLL
+        for (int chunk = 0; chunk < nt_chunks; ++chunk) {
+            if constexpr (keep_sum && NT_RESIDENCY == nt_reload) {
+                nt_reload_sum(stage, s, step, chunk);
+            } else {
+                stage.second_pass(step, chunk);
+            }
+            gammas.use(chunk);
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                const nt_index row = walk.row(step, held);
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    const int column = nt_column(chunk * nt_accesses + access);
+                    float v[nt_width], g[nt_width];
+                    stage.now[0][held][access].unpack(v);
+                    gammas.get(access, g);
+                    if constexpr (nt_fused && !keep_sum) {
+                        float r[nt_width];
+                        stage.now[1][held][access].unpack(r);
+                        NT_UNROLL
+                        for (int i = 0; i < nt_width; ++i) {
+                            v[i] += r[i];
+                        }
+                    }
+                    NT_UNROLL
+                    for (int i = 0; i < nt_width; ++i) {
+                        v[i] = nt_normalised(v[i], sum[held]) * g[i];
+                    }
+                    nt_data out;
+                    out.pack(v);
+                    if (nt_in_row(column) && walk.has(row)) {
+                        nt_store(nt_output(y, row, column), out);
+                    }
+                }
+            }
+        }
+        stage.close();
+    }
+}
+#endif

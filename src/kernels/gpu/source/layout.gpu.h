@@ -1,0 +1,158 @@
+// The configuration as constants, and the layout that follows from it. The macros are written by macros.cpp, which
+// also says what each of them means; layout.cpp computes the same byte counts for the launch.
+
+typedef nt_dtype<NT_DTYPE>::type nt_element;
+typedef nt_dtype<NT_WEIGHT_DTYPE>::type nt_weight;
+#if NT_OFFSET_BITS == 64
+typedef long long nt_index;
+#else
+typedef int nt_index;
+#endif
+
+enum { nt_llama, nt_gemma, nt_none };                                            // NT_CASTING
+enum { nt_where, nt_masked, nt_guard, nt_even };                                 // NT_REDUCTION
+enum { nt_registers, nt_shared, nt_reload };                                     // NT_RESIDENCY
+enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous }; // NT_GRID
+enum { nt_hoisted, nt_before, nt_after };                                        // NT_GAMMA
+enum { nt_partials, nt_atomic, nt_split, nt_cooperative };                       // NT_DGAMMA
+
+NT_DEVICE constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
+NT_DEVICE constexpr int nt_max(int a, int b) { return a > b ? a : b; }
+
+constexpr int nt_cols = NT_COLS;
+constexpr int nt_threads = NT_THREADS;
+constexpr int nt_threads_per_row = NT_THREADS_PER_ROW;
+constexpr int nt_groups = nt_threads / nt_threads_per_row;  // rows side by side
+constexpr int nt_held_rows = NT_TILE_ROWS;                  // rows that a group holds at once
+constexpr int nt_step_rows = nt_groups * nt_held_rows;      // rows that a program takes in one step
+constexpr int nt_width = NT_VECTOR;                         // elements of one access
+constexpr int nt_sweep_cols = nt_threads_per_row * nt_width;
+constexpr int nt_accesses = NT_BLOCK > 0 ? NT_BLOCK / nt_sweep_cols : nt_ceil_div(nt_cols, nt_sweep_cols);  // a block
+constexpr int nt_chunks = NT_BLOCK > 0 ? nt_ceil_div(nt_cols, NT_BLOCK) : 1;
+constexpr int nt_row_accesses = nt_accesses * nt_chunks;
+constexpr bool nt_affine = NT_AFFINE != 0;
+constexpr bool nt_fused = NT_FUSED != 0;
+
+typedef nt_vector<nt_element, nt_width> nt_data;
+typedef nt_vector<nt_weight, nt_width> nt_gamma;
+
+// Rows fetched ahead lie in slots of shared memory, filled by asynchronous copies where the device has them.
+#if defined(NT_ASYNC_COPY)
+constexpr bool nt_async = NT_STAGES > 1 || NT_RESIDENCY == nt_shared;
+#else
+constexpr bool nt_async = false;
+#endif
+constexpr bool nt_ahead = NT_STAGES > 1;
+constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_STAGES - 1) : 0;
+
+/// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
+/// shared memory where the row lies there), slots. The epilogue of dgamma uses it again from the start.
+constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
+constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups * nt_row_warps * nt_held_rows : 0;
+NT_DEVICE constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
+constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
+constexpr bool nt_gamma_in_shared = nt_affine && NT_GAMMA == nt_hoisted && NT_RESIDENCY == nt_shared;
+constexpr int nt_slots_at = nt_gamma_at + (nt_gamma_in_shared ? nt_row_accesses * nt_threads * nt_gamma::bytes : 0);
+constexpr int nt_piece = nt_data::bytes;  // one thread's part of one access
+NT_DEVICE constexpr int nt_slot_bytes(int inputs) { return inputs * nt_held_rows * nt_row_accesses * nt_threads * nt_piece; }
+
+NT_DEVICE constexpr int nt_shared_bytes(int inputs) { return nt_slots_at + nt_slots * nt_slot_bytes(inputs); }
+
+/// Piece of the slot: every thread copies and reads its own pieces only, so no barrier is needed between the two.
+NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int held, int access) {
+    const int row = (slot * inputs + input) * nt_held_rows + held;
+    return shared + nt_slots_at + (row * nt_row_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+}
+NT_DEVICE char* nt_gamma_piece(char* shared, int access) {
+    return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes;
+}
+
+/// A thread's place in its row: group, and column of its `access`-th vector of the row.
+NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
+NT_DEVICE int nt_lane() { return nt_thread() % nt_threads_per_row; }
+NT_DEVICE int nt_column(int access) { return access * nt_sweep_cols + nt_lane() * nt_width; }
+/// Is the vector at `column` part of the row? With `even` all are, and nothing is asked.
+NT_DEVICE bool nt_in_row(int column) { return NT_REDUCTION == nt_even || column < nt_cols; }
+
+/// The rows of a program, in steps of nt_step_rows.
+struct nt_walk {
+    nt_index rows;
+    int program;
+    int programs;
+    int rows_per_program;  // as an argument; NT_ROWS_PER_PROGRAM > 0 puts a constant in its place
+
+    NT_DEVICE int per_program() const { return NT_ROWS_PER_PROGRAM > 0 ? NT_ROWS_PER_PROGRAM : rows_per_program; }
+    NT_DEVICE int steps_per_tile() const { return per_program() / nt_step_rows; }
+    NT_DEVICE int steps() const {
+        if constexpr (NT_GRID == nt_per_row) {
+            return 1;
+        } else if constexpr (NT_GRID == nt_persistent_strided) {
+            const int tiles = static_cast<int>((rows + per_program() - 1) / per_program());
+            return (tiles - program + programs - 1) / programs * steps_per_tile();
+        } else {
+            return steps_per_tile();
+        }
+    }
+    NT_DEVICE nt_index first_row(int step) const {
+        if constexpr (NT_GRID == nt_per_row) {
+            return static_cast<nt_index>(program);
+        } else if constexpr (NT_GRID == nt_persistent_strided) {
+            const int tile = program + step / steps_per_tile() * programs;
+            return static_cast<nt_index>(tile) * per_program() + step % steps_per_tile() * nt_step_rows;
+        } else {
+            return static_cast<nt_index>(program) * per_program() + static_cast<nt_index>(step) * nt_step_rows;
+        }
+    }
+    /// Row of this thread's group.
+    NT_DEVICE nt_index row(int step, int held) const {
+        return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group());
+    }
+    NT_DEVICE bool has(nt_index row_) const { return nt_step_rows == 1 || row_ < rows; }
+};
+
+/// Adds `Count` sums over the threads of a row; every one of them gets the totals.
+template <int Count>
+NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {
+    NT_UNROLL
+    for (int mask = 1; mask < (nt_threads_per_row < NT_WARP_SIZE ? nt_threads_per_row : NT_WARP_SIZE); mask *= 2) {
+        NT_UNROLL
+        for (int i = 0; i < Count; ++i) {
+            sum[i] += nt_shuffle_xor(sum[i], mask);
+        }
+    }
+    if constexpr (nt_row_warps > 1) {
+        // Two scratch areas in turn: a warp may write the next step's while another still reads this one's.
+        float* scratch = reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats + nt_group() * nt_row_warps * Count;
+        const int warp = nt_lane() / NT_WARP_SIZE;
+        const int lane = nt_lane() % NT_WARP_SIZE;
+        if (lane == 0) {
+            NT_UNROLL
+            for (int i = 0; i < Count; ++i) {
+                scratch[i * nt_row_warps + warp] = sum[i];
+            }
+        }
+        if constexpr (nt_groups > 1 && nt_groups <= NT_GROUP_BARRIERS) {
+            nt_group_barrier(nt_group(), nt_threads_per_row);
+        } else {
+            nt_barrier();
+        }
+        NT_UNROLL
+        for (int i = 0; i < Count; ++i) {
+            if constexpr (nt_row_warps <= 8) {
+                float total = scratch[i * nt_row_warps];
+                NT_UNROLL
+                for (int w = 1; w < nt_row_warps; ++w) {
+                    total += scratch[i * nt_row_warps + w];
+                }
+                sum[i] = total;
+            } else {
+                float total = scratch[i * nt_row_warps + lane % nt_row_warps];
+                NT_UNROLL
+                for (int mask = 1; mask < nt_row_warps; mask *= 2) {
+                    total += nt_shuffle_xor(total, mask);
+                }
+                sum[i] = total;
+            }
+        }
+    }
+}

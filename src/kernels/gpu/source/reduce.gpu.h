@@ -1,0 +1,255 @@
+// dgamma across programs: sums over the threads that share a column, over partial rows, and over the launch.
+
+/// Adds `v` over all threads that hold the same columns (equal thread % Lanes). Threads below Lanes get the totals.
+/// `scratch`: nt_column_scratch(Lanes, Width, Threads) floats.
+template <int Lanes, int Width, int Threads>
+NT_DEVICE void nt_column_sum(float (&v)[Width], float* scratch) {
+    NT_UNROLL
+    for (int mask = Lanes; mask < NT_WARP_SIZE && mask < Threads; mask *= 2) {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            v[i] += nt_shuffle_xor(v[i], mask);
+        }
+    }
+    constexpr int span = nt_max(Lanes, NT_WARP_SIZE < Threads ? NT_WARP_SIZE : Threads);
+    constexpr int parts = Threads / span;
+    if constexpr (parts > 1) {
+        const int thread = nt_thread();
+        if (thread % span < Lanes) {
+            NT_UNROLL
+            for (int i = 0; i < Width; ++i) {
+                scratch[((thread / span) * Width + i) * Lanes + thread % Lanes] = v[i];
+            }
+        }
+        nt_barrier();
+        if (thread < Lanes) {
+            NT_UNROLL
+            for (int i = 0; i < Width; ++i) {
+                float total = scratch[i * Lanes + thread];
+                NT_UNROLL
+                for (int part = 1; part < parts; ++part) {
+                    total += scratch[(part * Width + i) * Lanes + thread];
+                }
+                v[i] = total;
+            }
+        }
+        nt_barrier();
+    }
+}
+NT_DEVICE constexpr int nt_column_scratch(int lanes, int width, int threads) {
+    return threads / nt_max(lanes, NT_WARP_SIZE < threads ? NT_WARP_SIZE : threads) * lanes * width;
+}
+
+template <int Width>
+NT_DEVICE void nt_store_floats(float* to, const float (&v)[Width]) {
+    if constexpr (Width % 4 == 0) {
+        NT_UNROLL
+        for (int i = 0; i < Width; i += 4) {
+            nt_words4 w;
+            NT_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                w.w[k] = nt_float_bits(v[i + k]);
+            }
+            *reinterpret_cast<nt_words4*>(to + i) = w;
+        }
+    } else {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            to[i] = v[i];
+        }
+    }
+}
+template <int Width>
+NT_DEVICE void nt_store_dgamma(void* dgamma, int column, const float (&v)[Width]) {
+    nt_vector<nt_weight, Width> out;
+    out.pack(v);
+    constexpr int access = nt_access(nt_vector<nt_weight, Width>::bytes);
+    NT_UNROLL
+    for (int at = 0; at < nt_vector<nt_weight, Width>::bytes; at += access) {
+        nt_write<access>(static_cast<char*>(dgamma) + static_cast<long long>(column) * nt_weight::bytes + at, out.word + at / 4);
+    }
+}
+
+/// The reduce tile: threads take `nt_tile_width` columns each, and rows `nt_tile_lanes` threads apart.
+constexpr int nt_tile_width = NT_REDUCE_COLS % 4 == 0 && nt_cols % 4 == 0 ? 4 : 1;
+constexpr int nt_tile_lanes = NT_REDUCE_COLS / nt_tile_width;
+
+/// Columns [tile·NT_REDUCE_COLS, …) of `count` partial rows, by `Threads` threads.
+template <int Threads>
+NT_DEVICE void nt_reduce_tile(const float* partials, int count, int tile, void* dgamma, float* scratch) {
+    constexpr int row_lanes = Threads / nt_tile_lanes;
+    constexpr int at_once = nt_max(1, NT_REDUCE_ROWS / row_lanes);
+    const int column = tile * NT_REDUCE_COLS + nt_thread() % nt_tile_lanes * nt_tile_width;
+    float total[nt_tile_width];
+    NT_UNROLL
+    for (int i = 0; i < nt_tile_width; ++i) {
+        total[i] = 0.0f;
+    }
+    if (column < nt_cols) {
+        for (int row = nt_thread() / nt_tile_lanes; row < count; row += row_lanes * at_once) {
+            float v[at_once][nt_tile_width];
+            NT_UNROLL
+            for (int k = 0; k < at_once; ++k) {
+                NT_UNROLL
+                for (int i = 0; i < nt_tile_width; ++i) {
+                    v[k][i] = 0.0f;
+                }
+                if (row + k * row_lanes < count) {
+                    nt_read_coherent<nt_tile_width>(v[k], partials + static_cast<long long>(row + k * row_lanes) * nt_cols + column);
+                }
+            }
+            NT_UNROLL
+            for (int k = 0; k < at_once; ++k) {
+                NT_UNROLL
+                for (int i = 0; i < nt_tile_width; ++i) {
+                    total[i] += v[k][i];
+                }
+            }
+        }
+    }
+    nt_column_sum<nt_tile_lanes, nt_tile_width, Threads>(total, scratch);
+    if (nt_thread() < nt_tile_lanes && column < nt_cols) {
+        nt_store_dgamma(dgamma, column, total);
+    }
+}
+
+#if NT_REDUCE
+NT_KERNEL(NT_REDUCE_THREADS, 1)
+nt_reduce(const float* partials, void* dgamma, int count) {
+    NT_SHARED float scratch[nt_column_scratch(nt_tile_lanes, nt_tile_width, NT_REDUCE_THREADS)];
+    nt_await_previous_launch();
+    nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
+}
+#endif
+
+#if NT_SPLIT
+/// dgamma by itself: program (c, p) sums columns [c·NT_REDUCE_COLS, …) over the p-th part of the rows into partial row
+/// p, or straight into dgamma where there is one part.
+NT_KERNEL(NT_REDUCE_THREADS, 1)
+nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float* partials, long long rows, int parts) {
+    constexpr int width = nt_width < NT_REDUCE_COLS ? nt_width : NT_REDUCE_COLS;
+    constexpr int lanes = NT_REDUCE_COLS / width;
+    constexpr int row_lanes = NT_REDUCE_THREADS / lanes;
+    constexpr int wanted = nt_max(1, NT_REDUCE_ROWS / row_lanes);
+    constexpr int at_once = wanted < 8 ? wanted : 8;
+    typedef nt_vector<nt_element, width> vector;
+    NT_SHARED float scratch[nt_column_scratch(lanes, width, NT_REDUCE_THREADS)];
+
+    const int column = nt_program_x() * NT_REDUCE_COLS + nt_thread() % lanes * width;
+    const long long share = (rows + parts - 1) / parts;
+    const long long begin = share * nt_program_y();
+    const long long end = begin + share < rows ? begin + share : rows;
+    float total[width];
+    NT_UNROLL
+    for (int i = 0; i < width; ++i) {
+        total[i] = 0.0f;
+    }
+    if (column < nt_cols) {
+        for (long long row = begin + nt_thread() / lanes; row < end; row += row_lanes * at_once) {
+            vector value[at_once], gradient[at_once];
+            float scale[at_once];
+            NT_UNROLL
+            for (int k = 0; k < at_once; ++k) {
+                const long long r = row + k * row_lanes;
+                value[k].clear();
+                gradient[k].clear();
+                scale[k] = 0.0f;
+                if (r < end) {
+                    nt_load<nt_path_constant>(value[k], static_cast<const char*>(x) + (r * NT_BACKWARD_X_STRIDE + column) * nt_element::bytes);
+                    nt_load<nt_path_constant>(gradient[k], static_cast<const char*>(dy) + (r * nt_cols + column) * nt_element::bytes);
+                    scale[k] = rstd[r];
+                }
+            }
+            NT_UNROLL
+            for (int k = 0; k < at_once; ++k) {
+                float v[width], d[width];
+                value[k].unpack(v);
+                gradient[k].unpack(d);
+                NT_UNROLL
+                for (int i = 0; i < width; ++i) {
+                    const float product = d[i] * nt_normalised(v[i], scale[k]);
+                    total[i] += NT_CASTING == nt_none ? nt_round<nt_element>(product) : product;
+                }
+            }
+        }
+    }
+    nt_column_sum<lanes, width, NT_REDUCE_THREADS>(total, scratch);
+    if (nt_thread() < lanes && column < nt_cols) {
+        if (parts == 1) {
+            nt_store_dgamma(dgamma, column, total);
+        } else {
+            NT_UNROLL
+            for (int i = 0; i < width; ++i) {
+                partials[static_cast<long long>(nt_program_y()) * nt_cols + column + i] = total[i];
+            }
+        }
+    }
+}
+#endif
+
+/// All programs of a launch wait for each other. `counter`'s lower bits are 0 between launches; its top bit flips with each use.
+NT_DEVICE void nt_grid_barrier(unsigned* counter, int program, int programs) {
+    nt_fence();
+    nt_barrier();
+    if (nt_thread() == 0) {
+        const unsigned others = static_cast<unsigned>(programs - 1);
+        const unsigned before = nt_fetch_add(counter, program == 0 ? 0x80000000u - others : 1u);
+        while (((before ^ nt_read_acquire(counter)) & 0x80000000u) == 0u) {
+        }
+    }
+    nt_barrier();
+    nt_fence();
+}
+
+/// atomic: the program that comes last turns the fp32 sums into dgamma, and leaves zeros for the next launch.
+NT_DEVICE void nt_finish_atomic(float* sums, unsigned* counter, int programs, void* dgamma, char* shared) {
+    nt_fence();
+    nt_barrier();
+    unsigned* last = reinterpret_cast<unsigned*>(shared);
+    if (nt_thread() == 0) {
+        *last = nt_count_wrapping(counter, static_cast<unsigned>(programs - 1)) == static_cast<unsigned>(programs - 1) ? 1u : 0u;
+    }
+    nt_barrier();
+    if (*last != 0u) {
+        nt_fence();
+        constexpr int width = nt_cols % 4 == 0 ? 4 : 1;
+        for (int column = nt_thread() * width; column < nt_cols; column += nt_threads * width) {
+            float v[width];
+            nt_read_coherent<width>(v, sums + column);
+            nt_store_dgamma(dgamma, column, v);
+            NT_UNROLL
+            for (int i = 0; i < width; ++i) {
+                sums[column + i] = 0.0f;
+            }
+        }
+    }
+}
+
+template <int Width>
+NT_DEVICE void nt_add_to(float* to, const float (&v)[Width]) {
+#if defined(NT_ADD_RELAXED_4)
+    if constexpr (Width % 4 == 0) {
+        NT_UNROLL
+        for (int i = 0; i < Width; i += 4) {
+            nt_add_relaxed_4(to + i, v + i);
+        }
+        return;
+    }
+#endif
+    NT_UNROLL
+    for (int i = 0; i < Width; ++i) {
+        nt_add_relaxed(to + i, v[i]);
+    }
+}
+
+/// Where a program's sum over its rows goes, by NT_DGAMMA. One program alone has the whole of it.
+template <int Width>
+NT_DEVICE void nt_emit_dgamma(void* dgamma, float* partials, int program, int programs, int column, const float (&v)[Width]) {
+    if (programs == 1) {
+        nt_store_dgamma(dgamma, column, v);
+    } else if constexpr (NT_DGAMMA == nt_atomic) {
+        nt_add_to(partials + column, v);
+    } else {
+        nt_store_floats(partials + static_cast<long long>(program) * nt_cols + column, v);
+    }
+}

@@ -1,0 +1,333 @@
+// Rows of the inputs, from memory to where the residency keeps them; and gamma.
+
+/// `Inputs` tensors that are read row by row. The first has rows `FirstStride` elements apart, the others are
+/// contiguous. `Plain`: the input that the kernel itself also writes (dy in place), or -1.
+template <int Inputs, int FirstStride, int Plain>
+struct nt_rows {
+    const void* base[Inputs];
+
+    NT_DEVICE const void* address(int input, nt_index row, int column) const {
+        const nt_index at = row * static_cast<nt_index>(input == 0 ? FirstStride : nt_cols) + static_cast<nt_index>(column);
+        return static_cast<const char*>(base[input]) + static_cast<long long>(at) * nt_element::bytes;
+    }
+
+    /// One vector; zeros where it is not part of a row.
+    NT_DEVICE void load(nt_data& v, int input, nt_index row, int column, bool inside) const {
+        v.clear();
+        if (inside) {
+            if (input == Plain) {
+                nt_load<nt_path_plain>(v, address(input, row, column));
+            } else {
+                nt_load<nt_path_constant>(v, address(input, row, column));
+            }
+        }
+    }
+
+    NT_DEVICE void fill_piece(char* shared, int slot, int input, int held, int access, nt_index row, bool has_row) const {
+        char* to = nt_piece_of(shared, Inputs, slot, input, held, access);
+        const int column = nt_column(access);
+        const bool inside = has_row && nt_in_row(column);
+#if defined(NT_ASYNC_COPY)
+        if constexpr (nt_piece >= 4) {
+            if (inside) {
+                nt_copy_async<nt_piece>(to, address(input, row, column));
+                return;
+            }
+        }
+#endif
+        nt_data v;
+        load(v, input, row, column, inside);
+        nt_store_shared(to, v);
+    }
+
+    /// Requests all pieces of a step's rows.
+    NT_DEVICE void fill(char* shared, int slot, const nt_walk& walk, int step) const {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            const nt_index row = walk.row(step, held);
+            NT_UNROLL
+            for (int input = 0; input < Inputs; ++input) {
+                NT_UNROLL
+                for (int access = 0; access < nt_row_accesses; ++access) {
+                    fill_piece(shared, slot, input, held, access, row, row < walk.rows);
+                }
+            }
+        }
+    }
+};
+
+NT_DEVICE void nt_commit() {
+#if defined(NT_ASYNC_COPY)
+    nt_commit_async();
+#endif
+}
+template <int Pending>
+NT_DEVICE void nt_wait() {
+#if defined(NT_ASYNC_COPY)
+    nt_wait_async<Pending>();
+#endif
+}
+
+/// A step's rows as its passes see them: one block at a time, in `now`.
+template <class Rows, int Inputs>
+struct nt_stage {
+    typedef nt_data block[Inputs][nt_held_rows][nt_accesses];
+    static constexpr bool in_slots = nt_slots > 0;
+    // Without asynchronous copies, rows ahead wait in registers.
+    static constexpr bool ahead_in_registers = nt_ahead && !in_slots;
+    static constexpr int depth = nt_ahead ? NT_STAGES - 1 : 1;
+
+    const Rows& rows;
+    const nt_walk& walk;
+    char* shared;
+    int steps;
+    block now;
+    block ahead[ahead_in_registers ? depth : 1];
+
+    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_)
+        : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {}
+
+    NT_DEVICE void load_block(block& to, int step, int chunk, int inputs) const {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            const nt_index row = walk.row(step, held);
+            const bool has = step < steps && (nt_step_rows == 1 ? walk.first_row(step) < walk.rows : row < walk.rows);
+            NT_UNROLL
+            for (int input = 0; input < Inputs; ++input) {
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    const int column = nt_column(chunk * nt_accesses + access);
+                    if (input < inputs) {
+                        rows.load(to[input][held][access], input, row, column, has && nt_in_row(column));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Before the first step: requests the rows that the first steps find already on their way.
+    NT_DEVICE void start() {
+        if constexpr (nt_ahead && in_slots) {
+            NT_UNROLL
+            for (int step = 0; step < depth; ++step) {
+                if (step < steps) {
+                    rows.fill(shared, step, walk, step);
+                }
+                nt_commit();
+            }
+        } else if constexpr (ahead_in_registers) {
+            NT_UNROLL
+            for (int step = 0; step < depth; ++step) {
+                load_block(ahead[step], step, 0, Inputs);
+            }
+        }
+    }
+
+    NT_DEVICE int slot(int step) const { return depth > 1 ? step % depth : 0; }
+
+    /// The step's rows are there when this returns (or, for `registers` without stages, on their way).
+    NT_DEVICE void open(int step) {
+        if constexpr (in_slots) {
+            if constexpr (!nt_ahead) {
+                rows.fill(shared, 0, walk, step);
+                nt_commit();
+            }
+            nt_wait<nt_ahead ? depth - 1 : 0>();
+            if constexpr (NT_RESIDENCY == nt_registers) {
+                read_slot(step, 0);
+                if (step + depth < steps) {
+                    rows.fill(shared, slot(step), walk, step + depth);
+                }
+                nt_commit();
+            }
+        } else if constexpr (ahead_in_registers) {
+            copy(now, ahead[0]);
+            NT_UNROLL
+            for (int i = 0; i + 1 < depth; ++i) {
+                copy(ahead[i], ahead[i + 1]);
+            }
+            load_block(ahead[depth - 1], step + depth, 0, Inputs);
+        } else if constexpr (NT_RESIDENCY == nt_registers) {
+            load_block(now, step, 0, Inputs);
+        }
+    }
+
+    /// Brings a block into `now`: its first `inputs` tensors.
+    NT_DEVICE void first_pass(int step, int chunk, int inputs) {
+        if constexpr (NT_RESIDENCY == nt_shared) {
+            read_slot(step, chunk);
+        } else if constexpr (NT_RESIDENCY == nt_reload) {
+            load_block(now, step, chunk, inputs);
+        }
+    }
+    NT_DEVICE void second_pass(int step, int chunk) {
+        if constexpr (NT_RESIDENCY == nt_shared) {
+            read_slot(step, chunk);
+            if constexpr (nt_ahead) {
+                refill(step, chunk);
+            }
+        } else if constexpr (NT_RESIDENCY == nt_reload) {
+            load_block(now, step, chunk, Inputs);
+        }
+    }
+    NT_DEVICE void close() {
+        if constexpr (NT_RESIDENCY == nt_shared && nt_ahead) {
+            nt_commit();
+        }
+    }
+
+    NT_DEVICE char* piece(int step, int input, int held, int access) const {
+        return nt_piece_of(shared, Inputs, slot(step), input, held, access);
+    }
+
+private:
+    NT_DEVICE static void copy(block& to, const block& from) {
+        NT_UNROLL
+        for (int input = 0; input < Inputs; ++input) {
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    to[input][held][access] = from[input][held][access];
+                }
+            }
+        }
+    }
+    NT_DEVICE void read_slot(int step, int chunk) {
+        NT_UNROLL
+        for (int input = 0; input < Inputs; ++input) {
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    nt_load_shared(now[input][held][access], piece(step, input, held, chunk * nt_accesses + access));
+                }
+            }
+        }
+    }
+    // The pieces just read for the last time take the row that comes `depth` steps later.
+    NT_DEVICE void refill(int step, int chunk) const {
+        if (step + depth < steps) {
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                const nt_index row = walk.row(step + depth, held);
+                NT_UNROLL
+                for (int input = 0; input < Inputs; ++input) {
+                    NT_UNROLL
+                    for (int access = 0; access < nt_accesses; ++access) {
+                        rows.fill_piece(shared, slot(step), input, held, chunk * nt_accesses + access, row, row < walk.rows);
+                    }
+                }
+            }
+        }
+    }
+};
+
+/// Gamma, loaded where NT_GAMMA says: once a program, before the row sum, or after it.
+struct nt_gammas {
+    static constexpr bool keep = NT_GAMMA != nt_after && !nt_gamma_in_shared;  // in registers across the row sum
+    const void* base;
+    char* shared;
+    nt_gamma now[nt_accesses];
+
+    NT_DEVICE nt_gammas(const void* base_, char* shared_) : base(base_), shared(shared_) {
+        if constexpr (nt_gamma_in_shared) {
+            NT_NO_UNROLL
+            for (int access = 0; access < nt_row_accesses; ++access) {
+                nt_gamma v;
+                load(v, access);
+                nt_store_shared(nt_gamma_piece(shared, access), v);
+            }
+        } else if constexpr (nt_affine && NT_GAMMA == nt_hoisted) {
+            load_block(0);
+        }
+    }
+
+    /// Before the row sum, once a step.
+    NT_DEVICE void before_sum() {
+        if constexpr (nt_affine && NT_GAMMA == nt_before) {
+            load_block(0);
+        }
+    }
+    /// Before the block's gamma is used.
+    NT_DEVICE void use(int chunk) {
+        if constexpr (nt_gamma_in_shared) {
+            NT_UNROLL
+            for (int access = 0; access < nt_accesses; ++access) {
+                nt_load_shared(now[access], nt_gamma_piece(shared, chunk * nt_accesses + access));
+            }
+        } else if constexpr (nt_affine && !keep) {
+            load_block(chunk);
+        }
+    }
+    /// g = offset + w, as the casting rounds it.
+    NT_DEVICE void get(int access, float (&g)[nt_width]) const {
+        if constexpr (nt_affine) {
+            now[access].unpack(g);
+            NT_UNROLL
+            for (int i = 0; i < nt_width; ++i) {
+                if constexpr (NT_CASTING == nt_none) {
+                    const float w = nt_round<nt_element>(g[i]);
+                    g[i] = NT_OFFSET != 0 ? nt_round<nt_element>(static_cast<float>(NT_OFFSET) + w) : w;
+                } else if constexpr (NT_OFFSET != 0) {
+                    g[i] += static_cast<float>(NT_OFFSET);
+                }
+            }
+        } else {
+            NT_UNROLL
+            for (int i = 0; i < nt_width; ++i) {
+                g[i] = 1.0f;
+            }
+        }
+    }
+
+private:
+    NT_DEVICE void load(nt_gamma& v, int access) const {
+        const int column = nt_column(access);
+        v.clear();
+        if (nt_in_row(column)) {
+            nt_load<nt_path_cached>(v, static_cast<const char*>(base) + column * nt_weight::bytes);
+        }
+    }
+    NT_DEVICE void load_block(int chunk) {
+        NT_UNROLL
+        for (int access = 0; access < nt_accesses; ++access) {
+            load(now[access], chunk * nt_accesses + access);
+        }
+    }
+};
+
+/// n, the normalised value, as the casting rounds it before gamma (and before the product with dy).
+NT_DEVICE float nt_normalised(float value, float rstd) {
+    if constexpr (NT_CASTING == nt_llama) {
+        return nt_round<nt_element>(value * rstd);
+    } else if constexpr (NT_CASTING == nt_none) {
+        return nt_round<nt_element>(value * nt_round<nt_element>(rstd));
+    } else {
+        return value * rstd;
+    }
+}
+
+/// sum += q, in the form of NT_REDUCTION.
+NT_DEVICE void nt_accumulate(float& sum, float q, bool inside) {
+    if constexpr (NT_REDUCTION == nt_where) {
+        sum += inside ? q : 0.0f;
+    } else {
+        sum += q;
+    }
+}
+
+/// Outputs are contiguous.
+NT_DEVICE void* nt_output(void* base, nt_index row, int column) {
+    const nt_index at = row * static_cast<nt_index>(nt_cols) + static_cast<nt_index>(column);
+    return static_cast<char*>(base) + static_cast<long long>(at) * nt_element::bytes;
+}
+
+NT_DEVICE char* nt_dynamic_shared() {
+#if defined(NT_EMULATED)
+    return nt_emulated_shared();
+#else
+    extern NT_SHARED nt_words4 nt_dynamic[];
+    return reinterpret_cast<char*>(nt_dynamic);
+#endif
+}
