@@ -193,7 +193,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 const int column = nt_column(chunk * nt_accesses + access);
                 const bool inside = nt_in_row(column);
                 float g[nt_width], block_sum[nt_width];
-                gammas.get(access, g);
+                gammas.get(chunk, access, g);
                 NT_UNROLL
                 for (int i = 0; i < nt_width; ++i) {
                     block_sum[i] = 0.0f;
@@ -201,8 +201,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 NT_UNROLL
                 for (int held = 0; held < nt_held_rows; ++held) {
                     float v[nt_width], d[nt_width];
-                    stage.now[0][held][access].unpack(v);
-                    stage.now[1][held][access].unpack(d);
+                    stage.get(step, chunk, 0, held, access).unpack(v);
+                    stage.get(step, chunk, 1, held, access).unpack(d);
                     if (NT_REDUCTION != nt_guard || inside) {
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
@@ -243,25 +243,26 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 for (int access = 0; access < nt_accesses; ++access) {
                     const int column = nt_column(chunk * nt_accesses + access);
                     float v[nt_width], d[nt_width], g[nt_width];
-                    stage.now[0][held][access].unpack(v);
-                    stage.now[1][held][access].unpack(d);
-                    gammas.get(access, g);
+                    stage.get(step, chunk, 0, held, access).unpack(v);
+                    stage.get(step, chunk, 1, held, access).unpack(d);
+                    gammas.get(chunk, access, g);
                     NT_UNROLL
                     for (int i = 0; i < nt_width; ++i) {
                         d[i] = scale * nt_scaled_gradient(d[i], g[i]) + back * v[i];
                     }
                     if constexpr (nt_fused) {
                         float incoming[nt_width];
-                        stage.now[inputs - 1][held][access].unpack(incoming);
+                        stage.get(step, chunk, inputs - 1, held, access).unpack(incoming);
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             d[i] += incoming[i];
                         }
                     }
+                    stage.release(step, chunk, held, access);
                     nt_data out;
                     out.pack(d);
                     if (nt_in_row(column) && walk.has(row)) {
-                        nt_store(nt_output(dx, row, column), out);
+                        nt_store(nt_output(dx, row, chunk * nt_accesses + access), out);
                     }
                 }
             }

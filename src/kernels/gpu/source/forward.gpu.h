@@ -12,7 +12,7 @@ NT_DEVICE void nt_reload_sum(Stage& stage, const void* s, int step, int chunk) {
             const int column = nt_column(chunk * nt_accesses + access);
             stage.now[0][held][access].clear();
             if (nt_in_row(column) && stage.walk.has(row)) {
-                nt_load<nt_path_plain>(stage.now[0][held][access], nt_output(const_cast<void*>(s), row, column));
+                nt_load<nt_path_plain>(stage.now[0][held][access], nt_output(const_cast<void*>(s), row, chunk * nt_accesses + access));
             }
         }
     }
@@ -63,10 +63,10 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                     const int column = nt_column(chunk * nt_accesses + access);
                     const bool inside = nt_in_row(column);
                     float v[nt_width];
-                    stage.now[0][held][access].unpack(v);
+                    stage.get(step, chunk, 0, held, access).unpack(v);
                     if constexpr (nt_fused) {
                         float r[nt_width];
-                        stage.now[1][held][access].unpack(r);
+                        stage.get(step, chunk, 1, held, access).unpack(r);
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
@@ -74,7 +74,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         nt_data out;
                         out.pack(v);
                         if (inside && walk.has(row)) {
-                            nt_store(nt_output(s, row, column), out);
+                            nt_store(nt_output(s, row, chunk * nt_accesses + access), out);
                         }
                         if constexpr (keep_sum) {
                             out.unpack(v);
@@ -122,16 +122,17 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                 for (int access = 0; access < nt_accesses; ++access) {
                     const int column = nt_column(chunk * nt_accesses + access);
                     float v[nt_width], g[nt_width];
-                    stage.now[0][held][access].unpack(v);
-                    gammas.get(access, g);
+                    stage.get(step, chunk, 0, held, access).unpack(v);
+                    gammas.get(chunk, access, g);
                     if constexpr (nt_fused && !keep_sum) {
                         float r[nt_width];
-                        stage.now[1][held][access].unpack(r);
+                        stage.get(step, chunk, 1, held, access).unpack(r);
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
                         }
                     }
+                    stage.release(step, chunk, held, access);
                     NT_UNROLL
                     for (int i = 0; i < nt_width; ++i) {
                         v[i] = nt_normalised(v[i], sum[held]) * g[i];
@@ -139,7 +140,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                     nt_data out;
                     out.pack(v);
                     if (nt_in_row(column) && walk.has(row)) {
-                        nt_store(nt_output(y, row, column), out);
+                        nt_store(nt_output(y, row, chunk * nt_accesses + access), out);
                     }
                 }
             }

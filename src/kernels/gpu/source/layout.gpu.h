@@ -74,6 +74,14 @@ NT_DEVICE int nt_column(int access) { return access * nt_sweep_cols + nt_lane() 
 /// Is the vector at `column` part of the row? With `even` all are, and nothing is asked.
 NT_DEVICE bool nt_in_row(int column) { return NT_REDUCTION == nt_even || column < nt_cols; }
 
+/// Byte offset of a thread's `access`-th vector in `row` of a tensor of E whose rows are `stride` elements apart. The
+/// access's part is a constant of its own, so that one address serves all accesses of a row.
+template <class E>
+NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
+    const nt_index first = row * static_cast<nt_index>(stride) + static_cast<nt_index>(nt_lane() * nt_width);
+    return static_cast<long long>(first) * E::bytes + static_cast<long long>(access) * (nt_sweep_cols * E::bytes);
+}
+
 /// The rows of a program, in steps of nt_step_rows.
 struct nt_walk {
     nt_index rows;

@@ -54,6 +54,8 @@ NT_DEVICE float nt_shuffle_xor(float v, int mask) {
     return out;
 }
 
+// The compiler may assume nothing about the word from here on.
+NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+r"(word)); }
 NT_DEVICE unsigned nt_float_bits(float v) {
     unsigned out;
     asm("mov.b32 %0, %1;" : "=r"(out) : "f"(v));
@@ -136,18 +138,19 @@ NT_DEVICE void nt_read(unsigned* w, const void* p) {
     }
 }
 
-// Gamma, rstd: small tensors that all rows share or that are read once; they stay in the caches.
+// Gamma, rstd: small tensors that all rows share or that are read once; they stay in the caches. Not the read-only path:
+// the assembler would take loads of gamma out of the loop over rows, into registers that a long row does not have.
 template <int Bytes>
 NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {
     if constexpr (Bytes == 16) {
-        asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
+        asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
     } else if constexpr (Bytes == 8) {
-        asm volatile("ld.global.nc.v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
+        asm volatile("ld.global.v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
     } else if constexpr (Bytes == 4) {
-        asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(w[0]) : "l"(p));
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(p));
     } else {
         unsigned short h;
-        asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(h) : "l"(p));
+        asm volatile("ld.global.u16 %0, [%1];" : "=h"(h) : "l"(p));
         w[0] = h;
     }
 }
@@ -260,6 +263,7 @@ NT_DEVICE void nt_barrier() {
 }
 NT_DEVICE void nt_group_barrier(int, int) { nt_barrier(); }
 #define NT_GROUP_BARRIERS 0
+NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+v"(word)); }
 NT_DEVICE unsigned nt_float_bits(float v) { return __builtin_bit_cast(unsigned, v); }
 NT_DEVICE float nt_bits_float(unsigned v) { return __builtin_bit_cast(float, v); }
 NT_DEVICE float nt_shuffle_xor(float v, int mask) {

@@ -6,37 +6,35 @@ template <int Inputs, int FirstStride, int Plain>
 struct nt_rows {
     const void* base[Inputs];
 
-    NT_DEVICE const void* address(int input, nt_index row, int column) const {
-        const nt_index at = row * static_cast<nt_index>(input == 0 ? FirstStride : nt_cols) + static_cast<nt_index>(column);
-        return static_cast<const char*>(base[input]) + static_cast<long long>(at) * nt_element::bytes;
+    NT_DEVICE const void* address(int input, nt_index row, int access) const {
+        return static_cast<const char*>(base[input]) + nt_offset<nt_element>(row, input == 0 ? FirstStride : nt_cols, access);
     }
 
     /// One vector; zeros where it is not part of a row.
-    NT_DEVICE void load(nt_data& v, int input, nt_index row, int column, bool inside) const {
+    NT_DEVICE void load(nt_data& v, int input, nt_index row, int access, bool inside) const {
         v.clear();
         if (inside) {
             if (input == Plain) {
-                nt_load<nt_path_plain>(v, address(input, row, column));
+                nt_load<nt_path_plain>(v, address(input, row, access));
             } else {
-                nt_load<nt_path_constant>(v, address(input, row, column));
+                nt_load<nt_path_constant>(v, address(input, row, access));
             }
         }
     }
 
     NT_DEVICE void fill_piece(char* shared, int slot, int input, int held, int access, nt_index row, bool has_row) const {
         char* to = nt_piece_of(shared, Inputs, slot, input, held, access);
-        const int column = nt_column(access);
-        const bool inside = has_row && nt_in_row(column);
+        const bool inside = has_row && nt_in_row(nt_column(access));
 #if defined(NT_ASYNC_COPY)
         if constexpr (nt_piece >= 4) {
             if (inside) {
-                nt_copy_async<nt_piece>(to, address(input, row, column));
+                nt_copy_async<nt_piece>(to, address(input, row, access));
                 return;
             }
         }
 #endif
         nt_data v;
-        load(v, input, row, column, inside);
+        load(v, input, row, access, inside);
         nt_store_shared(to, v);
     }
 
@@ -96,9 +94,9 @@ struct nt_stage {
             for (int input = 0; input < Inputs; ++input) {
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
-                    const int column = nt_column(chunk * nt_accesses + access);
+                    const int at = chunk * nt_accesses + access;
                     if (input < inputs) {
-                        rows.load(to[input][held][access], input, row, column, has && nt_in_row(column));
+                        rows.load(to[input][held][access], input, row, at, has && nt_in_row(nt_column(at)));
                     }
                 }
             }
@@ -152,22 +150,40 @@ struct nt_stage {
         }
     }
 
-    /// Brings a block into `now`: its first `inputs` tensors.
+    /// Brings a block's first `inputs` tensors within reach of get().
     NT_DEVICE void first_pass(int step, int chunk, int inputs) {
-        if constexpr (NT_RESIDENCY == nt_shared) {
-            read_slot(step, chunk);
-        } else if constexpr (NT_RESIDENCY == nt_reload) {
+        if constexpr (NT_RESIDENCY == nt_reload) {
             load_block(now, step, chunk, inputs);
         }
     }
     NT_DEVICE void second_pass(int step, int chunk) {
-        if constexpr (NT_RESIDENCY == nt_shared) {
-            read_slot(step, chunk);
-            if constexpr (nt_ahead) {
-                refill(step, chunk);
-            }
-        } else if constexpr (NT_RESIDENCY == nt_reload) {
+        if constexpr (NT_RESIDENCY == nt_reload) {
             load_block(now, step, chunk, Inputs);
+        } else if constexpr (NT_RESIDENCY == nt_registers && nt_element::bytes < 4) {
+            forget_numbers();
+        }
+    }
+    /// One vector of the block. Shared memory is read here, vector by vector: a whole block of a wide row would not
+    /// fit the registers.
+    NT_DEVICE nt_data get(int step, int chunk, int input, int held, int access) const {
+        if constexpr (NT_RESIDENCY == nt_shared) {
+            nt_data v;
+            nt_load_shared(v, piece(step, input, held, chunk * nt_accesses + access));
+            return v;
+        } else {
+            return now[input][held][access];
+        }
+    }
+    /// The second pass has read these pieces for the last time: they take the row that comes `depth` steps later.
+    NT_DEVICE void release(int step, int chunk, int held, int access) const {
+        if constexpr (NT_RESIDENCY == nt_shared && nt_ahead) {
+            const nt_index row = walk.row(step + depth, held);
+            if (step + depth < steps) {
+                NT_UNROLL
+                for (int input = 0; input < Inputs; ++input) {
+                    rows.fill_piece(shared, slot(step), input, held, chunk * nt_accesses + access, row, row < walk.rows);
+                }
+            }
         }
     }
     NT_DEVICE void close() {
@@ -205,17 +221,18 @@ private:
             }
         }
     }
-    // The pieces just read for the last time take the row that comes `depth` steps later.
-    NT_DEVICE void refill(int step, int chunk) const {
-        if (step + depth < steps) {
+    // Between the passes a 16-bit row stays packed: without this the compiler keeps its unpacked numbers instead, in
+    // twice the registers.
+    NT_DEVICE void forget_numbers() {
+        NT_UNROLL
+        for (int input = 0; input < Inputs; ++input) {
             NT_UNROLL
             for (int held = 0; held < nt_held_rows; ++held) {
-                const nt_index row = walk.row(step + depth, held);
                 NT_UNROLL
-                for (int input = 0; input < Inputs; ++input) {
+                for (int access = 0; access < nt_accesses; ++access) {
                     NT_UNROLL
-                    for (int access = 0; access < nt_accesses; ++access) {
-                        rows.fill_piece(shared, slot(step), input, held, chunk * nt_accesses + access, row, row < walk.rows);
+                    for (int i = 0; i < nt_data::words; ++i) {
+                        nt_forget(now[input][held][access].word[i]);
                     }
                 }
             }
@@ -226,6 +243,8 @@ private:
 /// Gamma, loaded where NT_GAMMA says: once a program, before the row sum, or after it.
 struct nt_gammas {
     static constexpr bool keep = NT_GAMMA != nt_after && !nt_gamma_in_shared;  // in registers across the row sum
+    // Where rows lie in shared memory because registers are short, gamma comes vector by vector as well.
+    static constexpr bool by_vector = NT_GAMMA == nt_after && NT_RESIDENCY == nt_shared;
     const void* base;
     char* shared;
     nt_gamma now[nt_accesses];
@@ -251,19 +270,24 @@ struct nt_gammas {
     }
     /// Before the block's gamma is used.
     NT_DEVICE void use(int chunk) {
-        if constexpr (nt_gamma_in_shared) {
-            NT_UNROLL
-            for (int access = 0; access < nt_accesses; ++access) {
-                nt_load_shared(now[access], nt_gamma_piece(shared, chunk * nt_accesses + access));
-            }
-        } else if constexpr (nt_affine && !keep) {
+        if constexpr (nt_affine && !keep && !nt_gamma_in_shared && !by_vector) {
             load_block(chunk);
         }
     }
     /// g = offset + w, as the casting rounds it.
-    NT_DEVICE void get(int access, float (&g)[nt_width]) const {
+    NT_DEVICE void get(int chunk, int access, float (&g)[nt_width]) const {
         if constexpr (nt_affine) {
-            now[access].unpack(g);
+            if constexpr (nt_gamma_in_shared) {
+                nt_gamma v;
+                nt_load_shared(v, nt_gamma_piece(shared, chunk * nt_accesses + access));
+                v.unpack(g);
+            } else if constexpr (by_vector) {
+                nt_gamma v;
+                load(v, chunk * nt_accesses + access);
+                v.unpack(g);
+            } else {
+                now[access].unpack(g);
+            }
             NT_UNROLL
             for (int i = 0; i < nt_width; ++i) {
                 if constexpr (NT_CASTING == nt_none) {
@@ -283,10 +307,9 @@ struct nt_gammas {
 
 private:
     NT_DEVICE void load(nt_gamma& v, int access) const {
-        const int column = nt_column(access);
         v.clear();
-        if (nt_in_row(column)) {
-            nt_load<nt_path_cached>(v, static_cast<const char*>(base) + column * nt_weight::bytes);
+        if (nt_in_row(nt_column(access))) {
+            nt_load<nt_path_cached>(v, static_cast<const char*>(base) + nt_offset<nt_weight>(0, 0, access));
         }
     }
     NT_DEVICE void load_block(int chunk) {
@@ -318,9 +341,8 @@ NT_DEVICE void nt_accumulate(float& sum, float q, bool inside) {
 }
 
 /// Outputs are contiguous.
-NT_DEVICE void* nt_output(void* base, nt_index row, int column) {
-    const nt_index at = row * static_cast<nt_index>(nt_cols) + static_cast<nt_index>(column);
-    return static_cast<char*>(base) + static_cast<long long>(at) * nt_element::bytes;
+NT_DEVICE void* nt_output(void* base, nt_index row, int access) {
+    return static_cast<char*>(base) + nt_offset<nt_element>(row, nt_cols, access);
 }
 
 NT_DEVICE char* nt_dynamic_shared() {
