@@ -152,11 +152,11 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                                  (!resident(c) || (c.reduction != Reduction::masked && fills_vectors(c, p)));
                       }});
     limits.push_back({"cpu.dgamma",
-                      "no atomic addition of vectors: partials (an fp32 row a thread), or split",
+                      "no atomic addition of vectors, and one launch anyway: partials (an fp32 row a thread), or split",
                       {Axis::dgamma},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           const bool wanted = p.operation.has_backward() && p.operation.affine;
-                          return !wanted || c.dgamma != DgammaMethod::atomic;
+                          return !wanted || c.dgamma == DgammaMethod::partials || c.dgamma == DgammaMethod::split;
                       }});
 }
 
@@ -182,6 +182,7 @@ BackendTraits cpu_traits() {
         {Axis::reduce_cols, "dgamma's columns are divided among the threads: there are no tiles"},
         {Axis::reduce_warps, "dgamma's columns are divided among the threads: there are no tiles"},
         {Axis::waves_per_eu, "an occupancy hint of AMD's compiler"},
+        {Axis::tile_rows, "vectors are summed one row at a time: there are no tiles of rows"},
     };
     add_tile_limits(traits.limits);
     add_residency_limits(traits.limits);

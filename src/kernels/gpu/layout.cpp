@@ -27,7 +27,12 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     out.threads = c.num_warps * device.warp_size;
     out.groups = out.threads / c.threads_per_row;
     out.step_rows = out.groups * c.tile_rows;
-    out.vector_elements = c.vector_bytes / bytes_of(problem.operation.dtype);
+    const int element = bytes_of(problem.operation.dtype);
+    out.vector_elements = std::max(1, c.vector_bytes / element);
+    while (problem.shape.cols % out.vector_elements != 0 || problem.shape.row_stride % out.vector_elements != 0) {
+        out.vector_elements /= 2;
+    }
+    out.vector_bytes = out.vector_elements * element;
     out.sweep_cols = c.threads_per_row * out.vector_elements;
     if (out.sweep_cols > 0) {
         out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols))
@@ -63,7 +68,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
                  bytes_of(problem.operation.weight_dtype);
     }
     bytes += std::int64_t{layout.slots} * row_inputs(problem.operation, backward) * c.tile_rows * layout.row_accesses *
-             layout.threads * c.vector_bytes;
+             layout.threads * layout.vector_bytes;
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;

@@ -12,10 +12,11 @@ namespace normtune::gpu {
 
 /// Only for configurations whose basic sizes make sense (limits.h, basic_limits): otherwise counts may be 0.
 struct RowLayout {
-    int threads = 0;          // a program's
-    int groups = 0;           // rows side by side
-    int step_rows = 0;        // rows that a program takes in one step: groups · tile_rows
-    int vector_elements = 0;  // of one access
+    int threads = 0;       // a program's
+    int groups = 0;        // rows side by side
+    int step_rows = 0;     // rows that a program takes in one step: groups · tile_rows
+    int vector_bytes = 0;  // of one access: the configuration's, or less where rows do not start at its multiples
+    int vector_elements = 0;
     int sweep_cols = 0;       // columns that one access of each of a row's threads covers
     int accesses = 0;         // of one thread, for one block
     int chunks = 0;           // blocks a row

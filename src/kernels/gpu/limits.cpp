@@ -33,7 +33,6 @@ int rows_side_by_side(const Configuration& c, const DeviceInfo& d) {
 /// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
 std::string basic_objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const int threads = c.num_warps * d.warp_size;
-    const int element = bytes_of(p.operation.dtype);
     if (threads > d.max_threads_per_program) {
         return "more threads than the device lets a program have";
     }
@@ -43,11 +42,7 @@ std::string basic_objection(const Configuration& c, const Problem& p, const Devi
     if (p.shape.cols > largest_int / 2 || p.shape.row_stride > largest_int / 2) {
         return "columns are counted in 32 bits";
     }
-    if (c.vector_bytes < element || p.shape.cols % (c.vector_bytes / element) != 0 ||
-        p.shape.row_stride % (c.vector_bytes / element) != 0) {
-        return "the vector is smaller than an element, or rows do not start at its multiples";
-    }
-    const std::int64_t sweep = std::int64_t{c.threads_per_row} * (c.vector_bytes / element);
+    const std::int64_t sweep = row_layout(c, p, d).sweep_cols;
     if (c.block_size != whole_row && c.block_size % sweep != 0) {
         return "a block must be a multiple of what the row's threads take at once";
     }
@@ -135,7 +130,7 @@ std::vector<BackendLimit> make_limits() {
                 return lanes <= threads && c.reduce_rows * lanes >= threads &&
                        c.reduce_rows * lanes / threads * width <= 32;
             };
-            const int vector = std::min(c.reduce_cols, c.vector_bytes / bytes_of(p.operation.dtype));
+            const int vector = std::min(c.reduce_cols, row_layout(c, p, d).vector_elements);
             return threads <= d.max_threads_per_program &&
                    fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
                    (c.dgamma != DgammaMethod::split || c.reduce_cols / vector <= threads);
@@ -162,7 +157,7 @@ std::vector<BackendLimit> make_limits() {
 int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const Operation& operation = p.operation;
     const RowLayout layout = row_layout(c, p, d);
-    const int words = (c.vector_bytes + 3) / 4;
+    const int words = (layout.vector_bytes + 3) / 4;
     const int ahead = c.stages > 1 && !layout.async_copy ? c.stages - 1 : 0;
     const auto rows = [&](bool backward) {
         return row_inputs(operation, backward) * c.tile_rows * layout.accesses * words * (1 + ahead);
@@ -174,7 +169,7 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
     const int sums = sums_dgamma(c, p) && layout.chunks == 1 ? layout.accesses * layout.vector_elements : 0;
     const int forward = operation.has_forward() ? rows(false) + gamma : 0;
     const int backward = operation.has_backward() ? rows(true) + gamma + sums : 0;
-    // Rows in shared memory pass through registers a vector at a time where that is what the compiler finds best.
+    // Rows in shared memory pass through registers a vector at a time.
     if (c.residency == Residency::shared) {
         return operation.has_backward() ? sums : 0;
     }

@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/emulated_device.h"
+#include "verify/verify.h"
+
+namespace normtune {
+namespace {
+
+struct Case {
+    int warp_size;
+    const char* problem;
+    const char* configuration;
+};
+
+class EmulatedKernels : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EmulatedKernels, ComputeWhatTheOracleSays) {
+    testing::EmulatedDevice device(GetParam().warp_size);
+    Verifier verifier(device, parse_problem_key(GetParam().problem), 7);
+    const Verification verification = verifier.verify(Configuration::parse(GetParam().configuration));
+    EXPECT_TRUE(verification.passed) << verification.reason;
+    EXPECT_FALSE(verification.shapes.empty());
+}
+
+// Each axis's values and each option at least once, on rows that no tile divides. Warps of 64 have no asynchronous
+// copies, so rows ahead wait in registers there.
+constexpr Case cases[] = {
+    {32, "rms_norm/forward/bf16/llama/7x96", "w2.t64.r1.row.registers.masked.per_row"},
+    {32, "rms_norm/forward/fp32/none/9x200/stride264", "w4.t32.r8.row.registers.where.packed.gamma_before.h2"},
+    {32, "rms_norm/forward/fp16/gemma/33x64/offset1/w_fp32",
+     "w2.t8.r16.row.shared.guard.persistent_strided.runtime.gamma_hoisted.s3.h2"},
+    {32, "rms_norm/forward/bf16/none/5x1000/weightless", "w2.t32.r2.b256.reload.guard.packed.runtime.v8.o64"},
+    {32, "fused_add_rms_norm/forward/bf16/llama/11x128",
+     "w1.t16.r6.row.registers.even.packed.runtime.gamma_hoisted.s2"},
+    {32, "fused_add_rms_norm/forward/bf16/gemma/6x512/residual_fp32",
+     "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
+    {32, "fused_add_rms_norm/forward/fp16/llama/6x768", "w2.t64.r2.b512.reload.masked.persistent_contiguous.runtime"},
+    {32, "rms_norm/backward/bf16/llama/13x96",
+     "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2.tile16x8x2"},
+    {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
+     "w2.t64.r1.row.shared.even.persistent_strided.runtime.p2.gamma_hoisted.s3.cooperative.tile16x32x2"},
+    {32, "rms_norm/backward/fp16/none/9x128/offset1",
+     "w2.t32.r4.row.registers.where.persistent_contiguous.gamma_before.atomic.h2"},
+    {32, "rms_norm/backward/fp32/llama/17x520/stride600", "w2.t32.r2.b256.reload.masked.packed.runtime.tile16x16x2"},
+    {32, "rms_norm/backward/bf16/llama/18x640", "w1.t32.r1.b256.shared.guard.persistent_strided.runtime.s2.atomic"},
+    {32, "fused_add_rms_norm/backward/bf16/llama/19x72/w_fp32", "w1.t4.r8.row.reload.guard.packed.split.tile8x8x1"},
+    {32, "fused_add_rms_norm/backward/bf16/none/5x100/weightless", "w2.t64.r1.row.registers.masked.per_row"},
+    {32, "rms_norm/full/bf16/llama/10x128", "w1.t8.r4.row.registers.even.persistent_contiguous.runtime.tile16x16x2"},
+    {32, "fused_add_rms_norm/full/bf16/gemma/6x192/in_place",
+     "w2.t32.r2.row.shared.masked.packed.runtime.split.tile4x16x1"},
+    {64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r8.row.registers.masked.persistent_strided.runtime.s3"},
+    {64, "rms_norm/backward/bf16/llama/15x512",
+     "w2.t64.r4.row.registers.even.persistent_strided.runtime.gamma_hoisted.s2.cooperative.tile16x32x2"},
+    {64, "rms_norm/backward/fp16/gemma/14x192",
+     "w2.t128.r1.row.registers.guard.persistent_contiguous.runtime.s3.atomic"},
+    {64, "fused_add_rms_norm/full/bf16/none/9x64", "w2.t32.r4.row.shared.where.packed.gamma_hoisted.tile32x8x1"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Space, EmulatedKernels, ::testing::ValuesIn(cases),
+                         [](const auto& given) { return "case_" + std::to_string(given.index); });
+
+}  // namespace
+}  // namespace normtune

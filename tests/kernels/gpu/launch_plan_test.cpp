@@ -1,0 +1,193 @@
+#include "kernels/gpu/launch_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/gpu/layout.h"
+#include "kernels/gpu/limits.h"
+
+namespace normtune::gpu {
+namespace {
+
+DeviceInfo h100() {
+    DeviceInfo device;
+    device.backend = Backend::cuda;
+    device.warp_size = 32;
+    device.compute_units = 132;
+    device.shared_bytes_per_program = 232448;
+    device.has_async_copy = true;
+    return device;
+}
+
+LaunchPlan plan(const char* problem, const char* configuration) {
+    const Problem p = parse_problem_key(problem);
+    const Configuration c = Configuration::parse(configuration);
+    EXPECT_EQ(objection(c, p, h100()), "") << configuration;
+    return launch_plan(c, p, h100());
+}
+
+const Argument& argument(const Launch& launch, std::string_view name) {
+    const auto found = std::find_if(launch.arguments.begin(), launch.arguments.end(),
+                                    [&](const Argument& a) { return a.name == name; });
+    EXPECT_NE(found, launch.arguments.end()) << name;
+    return *found;
+}
+
+std::vector<std::string> kernels(const LaunchPlan& plan) {
+    std::vector<std::string> out;
+    for (const Launch& launch : plan.launches) {
+        out.push_back(launch.kernel);
+    }
+    return out;
+}
+
+TEST(LaunchPlan, ForwardPerRow) {
+    const LaunchPlan p = plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.per_row");
+    ASSERT_EQ(kernels(p), std::vector<std::string>{"nt_forward"});
+    EXPECT_EQ(p.launches[0].grid_x, 8192);
+    EXPECT_EQ(p.launches[0].block, 256);
+    EXPECT_EQ(p.launches[0].shared_bytes, 2 * 8 * 4);  // two scratch areas of a float a warp
+    EXPECT_EQ(p.workspace_bytes, 0);
+    EXPECT_EQ(argument(p.launches[0], "residual").source, Argument::Source::null);
+    EXPECT_EQ(argument(p.launches[0], "rows").integer, 8192);
+    EXPECT_FLOAT_EQ(argument(p.launches[0], "eps").real, 1e-6F);
+}
+
+TEST(LaunchPlan, PackedRowsRoundUp) {
+    const LaunchPlan p = plan("rms_norm/forward/bf16/llama/1001x128", "w4.t16.r16.row.registers.masked.packed");
+    EXPECT_EQ(p.launches[0].grid_x, 63);
+    EXPECT_EQ(p.launches[0].shared_bytes, 0);  // sixteen threads of a row are within a warp
+}
+
+TEST(LaunchPlan, PersistentContiguousSharesRowsWithoutEmptyPrograms) {
+    const LaunchPlan p =
+        plan("rms_norm/forward/bf16/llama/1000x4096", "w8.t256.r4.row.registers.masked.persistent_contiguous.runtime");
+    EXPECT_EQ(argument(p.launches[0], "rows_per_program").integer,
+              8);  // ceil(1000 / 132), then up to whole groups of 4
+    EXPECT_EQ(p.launches[0].grid_x, 125);
+}
+
+TEST(LaunchPlan, PersistentStridedIsNoWiderThanItsTiles) {
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2")
+                  .launches[0]
+                  .grid_x,
+              100);
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2")
+                  .launches[0]
+                  .grid_x,
+              264);
+}
+
+TEST(LaunchPlan, PartialsAreReducedByALaunchThatMayOverlap) {
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/8192x4096",
+                              "w16.t512.r1.row.registers.masked.persistent_strided.runtime.s2");
+    ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
+    EXPECT_FALSE(p.launches[0].overlaps);
+    EXPECT_TRUE(p.launches[1].overlaps);
+    EXPECT_EQ(p.launches[1].grid_x, 64);
+    EXPECT_EQ(argument(p.launches[1], "count").integer, 132);
+    EXPECT_EQ(p.workspace_bytes, 256 + 132 * 4096 * 4);
+    EXPECT_EQ(p.launches[0].shared_bytes, 2 * 16 * 4 + 2 * 4096 * 2);  // scratch, and one row of x and dy ahead
+}
+
+TEST(LaunchPlan, OneProgramWritesDgammaItself) {
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/1x4096", "w16.t512.r1.row.registers.masked.per_row");
+    EXPECT_EQ(kernels(p), std::vector<std::string>{"nt_backward"});
+    EXPECT_EQ(p.workspace_bytes, 0);
+}
+
+TEST(LaunchPlan, AtomicAndCooperativeAreOneLaunch) {
+    const LaunchPlan atomic =
+        plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.atomic");
+    EXPECT_EQ(kernels(atomic), std::vector<std::string>{"nt_backward"});
+    EXPECT_FALSE(atomic.launches[0].cooperative);
+    EXPECT_EQ(atomic.workspace_bytes, 256 + 4096 * 4);
+    const LaunchPlan cooperative =
+        plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.cooperative");
+    EXPECT_EQ(kernels(cooperative), std::vector<std::string>{"nt_backward"});
+    EXPECT_TRUE(cooperative.launches[0].cooperative);
+}
+
+TEST(LaunchPlan, SplitReadsDyBeforeDxIsWrittenOverIt) {
+    const LaunchPlan p =
+        plan("rms_norm/backward/bf16/llama/8192x4096/in_place", "w16.t512.r1.row.registers.masked.per_row.split");
+    ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_dgamma", "nt_reduce", "nt_backward"}));
+    EXPECT_FALSE(p.launches[1].overlaps);
+    EXPECT_EQ(argument(p.launches[2], "dx").tensor, TensorRole::dy);
+    EXPECT_EQ(argument(p.launches[2], "dgamma").source, Argument::Source::null);
+}
+
+TEST(LaunchPlan, FusedFullBackwardReadsTheSumOfItsForward) {
+    const LaunchPlan p =
+        plan("fused_add_rms_norm/full/bf16/llama/256x1024", "w4.t128.r1.row.registers.masked.per_row.atomic");
+    ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_forward", "nt_backward"}));
+    EXPECT_EQ(argument(p.launches[0], "x").tensor, TensorRole::x);
+    EXPECT_EQ(argument(p.launches[1], "x").tensor, TensorRole::s);
+}
+
+TEST(LaunchPlan, WeightlessHasNoDgammaAnywhere) {
+    const LaunchPlan p =
+        plan("rms_norm/backward/bf16/llama/256x1024/weightless", "w4.t128.r1.row.registers.masked.per_row");
+    EXPECT_EQ(kernels(p), std::vector<std::string>{"nt_backward"});
+    EXPECT_EQ(argument(p.launches[0], "gamma").source, Argument::Source::null);
+    EXPECT_EQ(argument(p.launches[0], "partials").source, Argument::Source::null);
+    EXPECT_EQ(p.workspace_bytes, 0);
+}
+
+TEST(Layout, VectorsNarrowWhereRowsDoNotStartAtTheirMultiples) {
+    Configuration c = Configuration::parse("w4.t128.r1.row.registers.masked.per_row");
+    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x4096"), h100()).vector_elements, 8);
+    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x409"), h100()).vector_elements, 1);
+    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x512/stride516"), h100()).vector_elements,
+              4);
+    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/fp32/llama/8x4096"), h100()).vector_elements, 4);
+}
+
+TEST(Limits, NameEachReason) {
+    const auto why = [](const char* problem, const char* configuration) {
+        return objection(Configuration::parse(configuration), parse_problem_key(problem), h100());
+    };
+    const char* row = "rms_norm/forward/bf16/llama/4096x8192";
+    EXPECT_NE(why(row, "w4.t128.r1.b1024.registers.masked.per_row").find("registers hold one block"),
+              std::string::npos);
+    EXPECT_NE(why(row, "w4.t128.r1.b1024.reload.masked.per_row.gamma_before").find("gamma"), std::string::npos);
+    EXPECT_NE(why(row, "w4.t128.r4.row.reload.masked.packed.s2").find("reload keeps no row"), std::string::npos);
+    EXPECT_NE(why(row, "w4.t128.r1.row.registers.masked.packed.s2").find("no next row"), std::string::npos);
+    EXPECT_NE(why(row, "w4.t4.r32.row.registers.masked.packed").find("more than 32 accesses"), std::string::npos);
+    EXPECT_NE(why(row, "w32.t128.r16.row.shared.masked.packed.s3").find("shared memory"), std::string::npos);
+    EXPECT_NE(why(row, "w32.t1024.r1.row.registers.masked.persistent_strided.p4").find("holds at once"),
+              std::string::npos);
+    EXPECT_NE(why(row, "w4.t64.r3.row.registers.masked.packed").find("multiple of those it takes at once"),
+              std::string::npos);
+    EXPECT_NE(why("rms_norm/forward/bf16/llama/8x5120", "w4.t128.r1.b2048.reload.even.per_row").find("even"),
+              std::string::npos);
+    const char* back = "rms_norm/backward/bf16/llama/65536x4096";
+    EXPECT_NE(why(back, "w8.t256.r1.row.registers.masked.per_row.cooperative").find("resident"), std::string::npos);
+    EXPECT_NE(why("rms_norm/backward/bf16/llama/65536x256", "w1.t32.r1.row.registers.masked.per_row.tile16x16x8")
+                  .find("tile"),
+              std::string::npos);
+    EXPECT_NE(why("rms_norm/backward/bf16/llama/8192x16384", "w4.t128.r1.row.registers.masked.persistent_strided")
+                  .find("do not fit the registers"),
+              std::string::npos);
+}
+
+TEST(Limits, HaveNamesOfTheirOwn) {
+    std::set<std::string> names;
+    for (const BackendLimit& limit : gpu_limits()) {
+        EXPECT_TRUE(names.insert(limit.name).second) << limit.name;
+        EXPECT_TRUE(limit.name.starts_with("gpu."));
+        EXPECT_FALSE(limit.axes.empty());
+        EXPECT_FALSE(limit.reason.empty());
+    }
+}
+
+TEST(Limits, WavesPerEuIsAmdsAlone) {
+    ASSERT_EQ(gpu_inert_axes(Backend::cuda).size(), 1U);
+    EXPECT_EQ(gpu_inert_axes(Backend::cuda)[0].axis, Axis::waves_per_eu);
+    EXPECT_TRUE(gpu_inert_axes(Backend::hip).empty());
+}
+
+}  // namespace
+}  // namespace normtune::gpu
