@@ -1,0 +1,237 @@
+// NVIDIA, from sm_75 on; asynchronous copies from sm_80, dependent launches and vector atomics from sm_90.
+#if !defined(NT_EMULATED) && defined(__CUDA_ARCH__)
+
+#define NT_NVIDIA 1
+#define NT_KERNEL(threads, programs) \
+    extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, programs)))
+#if defined(__CUDACC_RTC__) || defined(__NVCC__)
+#undef NT_DEVICE
+#undef NT_SHARED
+#undef NT_KERNEL
+#define NT_DEVICE __device__ __forceinline__
+#define NT_SHARED __shared__
+#define NT_KERNEL(threads, programs) extern "C" __global__ void __launch_bounds__(threads, programs)
+#endif
+
+NT_DEVICE int nt_special(int which) {
+    int value;
+    if (which == 0) {
+        asm("mov.u32 %0, %%tid.x;" : "=r"(value));
+    } else if (which == 1) {
+        asm("mov.u32 %0, %%ctaid.x;" : "=r"(value));
+    } else {
+        asm("mov.u32 %0, %%ctaid.y;" : "=r"(value));
+    }
+    return value;
+}
+#if defined(__CUDACC_RTC__) || defined(__NVCC__)
+// The compiler knows the range of threadIdx, and drops masks that it proves true.
+NT_DEVICE int nt_thread() { return static_cast<int>(threadIdx.x); }
+#else
+NT_DEVICE int nt_thread() { return nt_special(0); }
+#endif
+NT_DEVICE int nt_program_x() { return nt_special(1); }
+NT_DEVICE int nt_program_y() { return nt_special(2); }
+
+NT_DEVICE void nt_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
+NT_DEVICE void nt_group_barrier(int group, int threads) {
+    asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
+}
+#define NT_GROUP_BARRIERS 15
+
+NT_DEVICE float nt_shuffle_xor(float v, int mask) {
+    float out;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=f"(out) : "f"(v), "r"(mask));
+    return out;
+}
+
+// The compiler may assume nothing about the word from here on.
+NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+r"(word)); }
+NT_DEVICE unsigned nt_float_bits(float v) {
+    unsigned out;
+    asm("mov.b32 %0, %1;" : "=r"(out) : "f"(v));
+    return out;
+}
+NT_DEVICE float nt_bits_float(unsigned v) {
+    float out;
+    asm("mov.b32 %0, %1;" : "=f"(out) : "r"(v));
+    return out;
+}
+NT_DEVICE float nt_rsqrt(float v) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+}
+NT_DEVICE float nt_from_fp16(unsigned bits) {
+    float out;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(out) : "h"(static_cast<unsigned short>(bits)));
+    return out;
+}
+NT_DEVICE unsigned nt_pair_fp16(float low, float high) {
+    unsigned out;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+#else
+    unsigned short l, h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(l) : "f"(low));
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(high));
+    out = static_cast<unsigned>(l) | static_cast<unsigned>(h) << 16;
+#endif
+    return out;
+}
+#if __CUDA_ARCH__ >= 800
+#define NT_PAIR_BF16 1
+NT_DEVICE unsigned nt_pair_bf16(float low, float high) {
+    unsigned out;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+    return out;
+}
+#endif
+
+#if NT_LOAD_HINT == 1
+#define NT_LOAD_OP ".cs"
+#elif NT_LOAD_HINT == 2
+#define NT_LOAD_OP ".cg"
+#else
+#define NT_LOAD_OP ""
+#endif
+#if NT_STORE_HINT == 1
+#define NT_STORE_OP ".cs"
+#elif NT_STORE_HINT == 2
+#define NT_STORE_OP ".cg"
+#else
+#define NT_STORE_OP ""
+#endif
+
+// Reads of tensors. `Constant`: nothing writes them while the kernel runs, so the read-only path may serve them.
+template <int Bytes, bool Constant>
+NT_DEVICE void nt_read(unsigned* w, const void* p) {
+    if constexpr (Bytes == 16 && Constant) {
+        asm volatile("ld.global" NT_LOAD_OP ".nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
+    } else if constexpr (Bytes == 16) {
+        asm volatile("ld.global" NT_LOAD_OP ".v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p) : "memory");
+    } else if constexpr (Bytes == 8 && Constant) {
+        asm volatile("ld.global" NT_LOAD_OP ".nc.v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
+    } else if constexpr (Bytes == 8) {
+        asm volatile("ld.global" NT_LOAD_OP ".v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p) : "memory");
+    } else if constexpr (Bytes == 4 && Constant) {
+        asm volatile("ld.global" NT_LOAD_OP ".nc.u32 %0, [%1];" : "=r"(w[0]) : "l"(p));
+    } else if constexpr (Bytes == 4) {
+        asm volatile("ld.global" NT_LOAD_OP ".u32 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+    } else {
+        unsigned short h;
+        if constexpr (Constant) {
+            asm volatile("ld.global" NT_LOAD_OP ".nc.u16 %0, [%1];" : "=h"(h) : "l"(p));
+        } else {
+            asm volatile("ld.global" NT_LOAD_OP ".u16 %0, [%1];" : "=h"(h) : "l"(p) : "memory");
+        }
+        w[0] = h;
+    }
+}
+
+// Gamma, rstd: small tensors that all rows share or that are read once; they stay in the caches. Not the read-only path:
+// the assembler would take loads of gamma out of the loop over rows, into registers that a long row does not have.
+template <int Bytes>
+NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {
+    if constexpr (Bytes == 16) {
+        asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
+    } else if constexpr (Bytes == 8) {
+        asm volatile("ld.global.v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
+    } else if constexpr (Bytes == 4) {
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(p));
+    } else {
+        unsigned short h;
+        asm volatile("ld.global.u16 %0, [%1];" : "=h"(h) : "l"(p));
+        w[0] = h;
+    }
+}
+
+template <int Bytes>
+NT_DEVICE void nt_write(void* p, const unsigned* w) {
+    if constexpr (Bytes == 16) {
+        asm volatile("st.global" NT_STORE_OP ".v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+    } else if constexpr (Bytes == 8) {
+        asm volatile("st.global" NT_STORE_OP ".v2.u32 [%0], {%1,%2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory");
+    } else if constexpr (Bytes == 4) {
+        asm volatile("st.global" NT_STORE_OP ".u32 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");
+    } else {
+        asm volatile("st.global" NT_STORE_OP ".u16 [%0], %1;" ::"l"(p), "h"(static_cast<unsigned short>(w[0])) : "memory");
+    }
+}
+
+// Global fp32 scratch that other programs of the launch write: read past this unit's own cache.
+template <int Count>
+NT_DEVICE void nt_read_coherent(float* v, const float* p) {
+    if constexpr (Count == 4) {
+        asm volatile("ld.global.cg.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "l"(p) : "memory");
+    } else {
+        asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v[0]) : "l"(p) : "memory");
+    }
+}
+NT_DEVICE void nt_add_relaxed(float* p, float v) { asm volatile("red.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+#if __CUDA_ARCH__ >= 900
+#define NT_ADD_RELAXED_4 1
+NT_DEVICE void nt_add_relaxed_4(float* p, const float* v) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+}
+#endif
+NT_DEVICE void nt_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+// Counts up to `last`, then wraps to 0; returns the count before.
+NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
+    unsigned old;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
+    return old;
+}
+NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) {
+    unsigned old;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+    return old;
+}
+NT_DEVICE unsigned nt_read_acquire(const unsigned* p) {
+    unsigned v;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+#if __CUDA_ARCH__ >= 800
+#define NT_ASYNC_COPY 1
+NT_DEVICE unsigned nt_shared_address(const void* p) {
+    unsigned address;
+    asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }" : "=r"(address) : "l"(p));
+    return address;
+}
+template <int Bytes>
+NT_DEVICE void nt_copy_async(void* to, const void* from) {
+    const unsigned address = nt_shared_address(to);
+#if NT_LOAD_HINT == 1
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (Bytes == 16) {
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "l"(policy) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(Bytes), "l"(policy) : "memory");
+    }
+#else
+    if constexpr (Bytes == 16 && NT_LOAD_HINT == 2) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(Bytes) : "memory");
+    }
+#endif
+}
+NT_DEVICE void nt_commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Pending>
+NT_DEVICE void nt_wait_async() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
+#endif
+#if __CUDA_ARCH__ >= 900
+// A launch that may begin before the one ahead of it has ended waits here for that one's writes.
+NT_DEVICE void nt_await_previous_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+NT_DEVICE void nt_release_next_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#else
+NT_DEVICE void nt_await_previous_launch() {}
+NT_DEVICE void nt_release_next_launch() {}
+#endif
+
+#endif
