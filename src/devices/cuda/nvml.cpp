@@ -1,0 +1,98 @@
+#include "devices/cuda/nvml.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/dynamic_library.h"
+
+namespace normtune::cuda {
+
+namespace {
+
+using NvmlDevice = struct NvmlDeviceOpaque*;
+
+struct Nvml {
+    int (*init)();
+    int (*driver_version)(char*, unsigned length);
+    int (*device_by_pci)(const char* bus_id, NvmlDevice*);
+    int (*clock)(NvmlDevice, int type, unsigned* mhz);
+    int (*throttle_reasons)(NvmlDevice, unsigned long long*);
+};
+
+struct LoadedNvml {
+    Nvml api{};
+    std::string why_not;
+};
+
+LoadedNvml load() {
+    LoadedNvml loaded;
+    const std::array<std::string, 2> candidates{"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"};
+    const DynamicLibrary library(candidates);
+    if (!library.is_open()) {
+        loaded.why_not = fmt::format("no NVML: {}; it comes with the NVIDIA driver", library.why_not());
+        return loaded;
+    }
+    Nvml& api = loaded.api;
+    std::string missing;
+    library.load(api.init, "nvmlInit_v2", missing);
+    library.load(api.driver_version, "nvmlSystemGetDriverVersion", missing);
+    library.load(api.device_by_pci, "nvmlDeviceGetHandleByPciBusId_v2", missing);
+    library.load(api.clock, "nvmlDeviceGetClockInfo", missing);
+    library.load(api.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", missing);
+    if (!missing.empty()) {
+        loaded.why_not = fmt::format("{} has no {}", library.path(), missing);
+    } else if (const int result = api.init(); result != 0) {
+        loaded.why_not = fmt::format("NVML does not start (error {})", result);
+    }
+    return loaded;
+}
+
+const LoadedNvml& nvml() {
+    static const LoadedNvml loaded = load();
+    return loaded;
+}
+
+constexpr int clock_sm = 1;
+// Bits of nvmlClocksThrottleReasons that lower the clocks below what was asked for (NVML API reference).
+constexpr std::array<std::pair<unsigned long long, const char*>, 6> slowing_reasons{{{0x04, "sw_power_cap"},
+                                                                                     {0x08, "hw_slowdown"},
+                                                                                     {0x10, "sync_boost"},
+                                                                                     {0x20, "sw_thermal_slowdown"},
+                                                                                     {0x40, "hw_thermal_slowdown"},
+                                                                                     {0x80, "hw_power_brake"}}};
+
+}  // namespace
+
+ClockState read_clocks(const std::string& pci_bus_id) {
+    ClockState state;
+    NvmlDevice device = nullptr;
+    if (!nvml().why_not.empty() || nvml().api.device_by_pci(pci_bus_id.c_str(), &device) != 0) {
+        return state;
+    }
+    unsigned mhz = 0;
+    if (nvml().api.clock(device, clock_sm, &mhz) == 0) {
+        state.sm_mhz = mhz;
+    }
+    unsigned long long reasons = 0;
+    if (nvml().api.throttle_reasons(device, &reasons) == 0) {
+        for (const auto& [bit, name] : slowing_reasons) {
+            if ((reasons & bit) != 0) {
+                state.throttle_reasons.emplace_back(name);
+            }
+        }
+    }
+    return state;
+}
+
+std::string nvml_driver_version(std::string& why_not) {
+    why_not = nvml().why_not;
+    std::array<char, 96> version{};
+    if (!why_not.empty() || nvml().api.driver_version(version.data(), version.size()) != 0) {
+        return {};
+    }
+    return version.data();
+}
+
+}  // namespace normtune::cuda

@@ -1,0 +1,47 @@
+// Compiled code on disk, under a hash of everything that made it: source, options, architecture, compiler.
+// One file an entry, written whole and renamed into place, so concurrent runs share a cache without locks.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace normtune {
+
+struct CompileJob {
+    std::string compiler;  // "NVRTC 13.0"
+    std::string arch;      // "sm_90"
+    std::vector<std::string> options;
+    std::string source;
+};
+
+struct CompiledCode {
+    std::vector<std::byte> image;  // cubin or code object
+    std::string log;               // the compiler's, warnings included
+    int registers = 0;             // the most of any of its kernels
+    int spill_bytes = 0;
+    int shared_bytes = 0;
+    double compile_ms = 0;         // when it was compiled, wherever that was
+};
+
+class CompileCache {
+public:
+    /// `folder` empty: NORMTUNE_CACHE_DIR, else XDG_CACHE_HOME/normtune, else ~/.cache/normtune. It is made when the
+    /// first entry is stored; where that fails the cache stays empty and compiling goes on.
+    explicit CompileCache(std::string folder);
+    const std::string& folder() const { return folder_; }
+
+    /// Empty where there is no entry, or where the entry is damaged or of another job (it is then replaced).
+    std::optional<CompiledCode> find(const CompileJob& job) const;
+    void store(const CompileJob& job, const CompiledCode& code) const;
+
+private:
+    std::string path_of(const CompileJob& job) const;
+    std::string folder_;
+};
+
+/// 128-bit FNV-1a of the bytes, as 32 hexadecimal digits: names cache entries and tells whether code is identical.
+std::string content_hash(const void* data, std::size_t size);
+
+}  // namespace normtune
