@@ -1,0 +1,71 @@
+// Device time of launches: graphs of launches that rotate over buffer sets, between events, queued behind a gate.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "devices/cuda/driver_api.h"
+#include "devices/device.h"
+
+namespace normtune::cuda {
+
+/// Queues one launch (all kernels of the op) on buffer set `set`.
+using Enqueue = std::function<void(int set, Stream stream)>;
+
+/// Graphs of one kernel over one rotation: made at the first sample, kept for all further rounds.
+class Rotation {
+public:
+    /// `set_bytes` inputs and outputs of a set together; `cache_bytes` the L2.
+    Rotation(const Driver& driver, Enqueue enqueue, int sets, std::int64_t set_bytes, std::int64_t cache_bytes);
+    ~Rotation();
+    Rotation(const Rotation&) = delete;
+    Rotation& operator=(const Rotation&) = delete;
+
+private:
+    friend class CudaTimer;
+    GraphExec graph(int start, Stream stream);
+
+    const Driver& driver_;
+    Enqueue enqueue_;
+    int sets_;
+    int turning_sets_ = 1;  // all of them cold, set 0 alone hot
+    std::int64_t set_bytes_;
+    std::int64_t cache_bytes_;
+    int launches_ = 0;  // a graph; 0: not calibrated
+    double launch_us_ = 0;
+    int next_start_ = 0;
+    std::map<int, GraphExec> graphs_;  // by their first set
+};
+
+class CudaTimer {
+public:
+    CudaTimer(const Driver& driver, Stream stream, bool has_wait_value, std::string pci_bus_id);
+    ~CudaTimer();
+    CudaTimer(const CudaTimer&) = delete;
+    CudaTimer& operator=(const CudaTimer&) = delete;
+
+    /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
+    /// Throws DeviceError: launch_failed.
+    SampleBatch sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict);
+
+private:
+    double timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before);
+    void calibrate(Rotation& rotation, bool cold);
+    void close_gate();
+    void open_gate();
+
+    const Driver& driver_;
+    Stream stream_;
+    bool has_wait_value_;
+    std::string pci_bus_id_;
+    Event start_ = nullptr;
+    Event end_ = nullptr;
+    volatile std::uint32_t* gate_ = nullptr;  // host memory that the stream waits on
+    DevicePointer gate_on_device_ = 0;
+    std::uint32_t ticket_ = 0;
+};
+
+}  // namespace normtune::cuda
