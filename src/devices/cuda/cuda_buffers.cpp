@@ -1,0 +1,143 @@
+#include "devices/cuda/cuda_buffers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "verify/float_formats.h"
+
+namespace normtune::cuda {
+
+namespace {
+
+constexpr std::int64_t alignment = 512;           // no two tensors share a line or a DRAM burst
+constexpr int most_sets = 512;                    // beyond it samples are kept cold by evicting the L2 between them
+constexpr std::int64_t random_block = 16 << 20;   // bytes drawn on the host, then repeated on the device
+
+std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// `count` values of `dtype` from mean + deviation · N(0, 1).
+std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation, std::mt19937_64& random) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(dtype)));
+    std::normal_distribution<float> normal(mean, deviation);
+    // One table of draws, read at random places: normal draws one by one would take longer than the measurement.
+    std::array<float, 4096> table{};
+    std::generate(table.begin(), table.end(), [&] { return normal(random); });
+    std::uint64_t bits = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        bits = i % 5 == 0 ? random() : bits >> 12;
+        const float value = table[bits & 4095];
+        const auto at = bytes.data() + i * bytes_of(dtype);
+        if (dtype == Dtype::fp32) {
+            std::memcpy(at, &value, 4);
+        } else {
+            const std::uint16_t half = dtype == Dtype::bf16 ? bf16_from_float(value) : fp16_from_float(value);
+            std::memcpy(at, &half, 2);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace
+
+CudaBuffers::CudaBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
+    : driver_(driver), problem_(problem), tensors_(tensors(problem)) {
+    offsets_.fill(-1);
+    std::int64_t gamma_bytes = 0;
+    for (const Tensor& tensor : tensors_) {
+        if (tensor.role == TensorRole::gamma) {
+            gamma_bytes = aligned(tensor.span_bytes());
+        } else {
+            offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_;
+            set_bytes_ += aligned(tensor.span_bytes());
+        }
+    }
+    const std::int64_t wanted = (request.rotation_bytes + set_bytes_ - 1) / set_bytes_;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(driver_, driver_.memory_get_info(&free, &total), DeviceFault::launch_failed, "asking for free memory");
+    const auto room = static_cast<std::int64_t>(free) * 9 / 10 - gamma_bytes;
+    sets_ = static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, room / set_bytes_), 1, most_sets));
+    if (set_bytes_ + gamma_bytes > static_cast<std::int64_t>(free)) {
+        throw DeviceError(DeviceFault::out_of_memory,
+                          fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),
+                                      (set_bytes_ + gamma_bytes) >> 20, free >> 20));
+    }
+    check(driver_, driver_.memory_alloc(&arena_, static_cast<std::size_t>(set_bytes_ * sets_ + gamma_bytes)),
+          DeviceFault::out_of_memory, "allocating buffers");
+    if (gamma_bytes > 0) {
+        gamma_ = arena_ + static_cast<DevicePointer>(set_bytes_ * sets_);
+    }
+    try {
+        fill(request.seed, stream);
+    } catch (...) {
+        driver_.memory_free(arena_);
+        throw;
+    }
+}
+
+CudaBuffers::~CudaBuffers() {
+    driver_.memory_free(arena_);
+}
+
+void CudaBuffers::fill(std::uint64_t seed, Stream stream) {
+    std::mt19937_64 random(seed);
+    const Dtype dtype = problem_.operation.dtype;
+    const std::int64_t largest = std::min(random_block, set_bytes_);
+    const std::vector<std::byte> values = random_values(dtype, largest / bytes_of(dtype), 0, 1, random);
+    const auto arena_bytes = static_cast<std::size_t>(set_bytes_ * sets_);
+    const auto run = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "filling the buffers"); };
+    // The whole arena: outputs too, so that no page is touched for the first time inside a measurement.
+    run(driver_.copy_to_device(arena_, values.data(), std::min(values.size(), arena_bytes)));
+    for (std::size_t filled = values.size(); filled < arena_bytes;) {
+        const std::size_t bytes = std::min(filled, arena_bytes - filled);
+        run(driver_.copy_on_device_async(arena_ + filled, arena_, bytes, stream));
+        filled += bytes;
+    }
+    run(driver_.stream_synchronize(stream));
+    for (const Tensor& tensor : tensors_) {
+        const bool rstd_in = tensor.role == TensorRole::rstd && tensor.access == Access::in;
+        if (tensor.role == TensorRole::gamma) {
+            const float mean = problem_.operation.offset == 1 ? 0.0F : 1.0F;
+            const std::vector<std::byte> gamma = random_values(tensor.dtype, tensor.cols, mean, 0.1F, random);
+            run(driver_.copy_to_device(gamma_, gamma.data(), gamma.size()));
+        } else if (rstd_in) {
+            const std::vector<std::byte> rstd = random_values(tensor.dtype, tensor.rows, 1.0F, 0.01F, random);
+            for (int set = 0; set < sets_; ++set) {
+                run(driver_.copy_to_device(pointer(tensor.role, set), rstd.data(), rstd.size()));
+            }
+        }
+    }
+}
+
+DevicePointer CudaBuffers::pointer(TensorRole role, int set) const {
+    if (role == TensorRole::gamma) {
+        return gamma_;
+    }
+    const std::int64_t offset = offsets_[static_cast<std::size_t>(role)];
+    return offset < 0 ? 0 : arena_ + static_cast<DevicePointer>(set * set_bytes_ + offset);
+}
+
+DevicePointer CudaBuffers::at(TensorRole role, int set, std::size_t bytes) const {
+    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
+    if (tensor == tensors_.end() || set < 0 || set >= sets_ || static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
+        throw std::logic_error(fmt::format("no tensor {} of {} bytes in set {}", tensor_names.name(role), bytes, set));
+    }
+    return pointer(role, set);
+}
+
+void CudaBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
+    check(driver_, driver_.copy_to_device(at(role, set, bytes.size()), bytes.data(), bytes.size()),
+          DeviceFault::launch_failed, "copying to the device");
+}
+
+void CudaBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
+    check(driver_, driver_.copy_to_host(bytes.data(), at(role, set, bytes.size()), bytes.size()),
+          DeviceFault::launch_failed, "copying from the device");
+}
+
+}  // namespace normtune::cuda

@@ -1,0 +1,45 @@
+// Buffer sets on a CUDA device: one allocation, the sets one after another, gamma once for all of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "devices/cuda/driver_api.h"
+#include "devices/device.h"
+
+namespace normtune::cuda {
+
+class CudaBuffers final : public Buffers {
+public:
+    /// Allocates and fills with random values. Throws DeviceError: out_of_memory where not even one set fits.
+    CudaBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream);
+    ~CudaBuffers() override;
+    CudaBuffers(const CudaBuffers&) = delete;
+    CudaBuffers& operator=(const CudaBuffers&) = delete;
+
+    int sets() const override { return sets_; }
+    std::int64_t rotation_bytes() const override { return sets_ * set_bytes_; }
+    void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
+    void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
+
+    const Problem& problem() const { return problem_; }
+    std::int64_t set_bytes() const { return set_bytes_; }
+    /// Null (0) for a tensor that the problem does not have.
+    DevicePointer pointer(TensorRole role, int set) const;
+
+private:
+    void fill(std::uint64_t seed, Stream stream);
+    DevicePointer at(TensorRole role, int set, std::size_t bytes) const;
+
+    const Driver& driver_;
+    Problem problem_;
+    std::vector<Tensor> tensors_;
+    std::array<std::int64_t, tensor_names.names.size()> offsets_{};  // in a set; −1: no such tensor
+    DevicePointer arena_ = 0;
+    DevicePointer gamma_ = 0;
+    std::int64_t set_bytes_ = 0;
+    int sets_ = 0;
+};
+
+}  // namespace normtune::cuda
