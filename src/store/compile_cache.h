@@ -22,7 +22,7 @@ struct CompiledCode {
     int registers = 0;             // the most of any of its kernels
     int spill_bytes = 0;
     int shared_bytes = 0;
-    double compile_ms = 0;         // when it was compiled, wherever that was
+    double compile_ms = 0;  // when it was compiled, wherever that was
 };
 
 class CompileCache {

@@ -12,16 +12,17 @@ namespace normtune::cuda {
 
 namespace {
 
-constexpr std::int64_t alignment = 512;           // no two tensors share a line or a DRAM burst
-constexpr int most_sets = 512;                    // beyond it samples are kept cold by evicting the L2 between them
-constexpr std::int64_t random_block = 16 << 20;   // bytes drawn on the host, then repeated on the device
+constexpr std::int64_t alignment = 512;          // no two tensors share a line or a DRAM burst
+constexpr int most_sets = 512;                   // beyond it samples are kept cold by evicting the L2 between them
+constexpr std::int64_t random_block = 16 << 20;  // bytes drawn on the host, then repeated on the device
 
 std::int64_t aligned(std::int64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// `count` values of `dtype` from mean + deviation · N(0, 1).
-std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation, std::mt19937_64& random) {
+std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation,
+                                     std::mt19937_64& random) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(dtype)));
     std::normal_distribution<float> normal(mean, deviation);
     // One table of draws, read at random places: normal draws one by one would take longer than the measurement.
@@ -124,7 +125,8 @@ DevicePointer CudaBuffers::pointer(TensorRole role, int set) const {
 
 DevicePointer CudaBuffers::at(TensorRole role, int set, std::size_t bytes) const {
     const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
-    if (tensor == tensors_.end() || set < 0 || set >= sets_ || static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
+    if (tensor == tensors_.end() || set < 0 || set >= sets_ ||
+        static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
         throw std::logic_error(fmt::format("no tensor {} of {} bytes in set {}", tensor_names.name(role), bytes, set));
     }
     return pointer(role, set);

@@ -15,9 +15,9 @@ namespace {
 constexpr double sample_us = 400;
 // A queue that is blocked by the gate must take the whole sample: the driver holds about 1,000 launches.
 constexpr int most_launches = 256;
-constexpr unsigned wait_until_equal = 1;     // CU_STREAM_WAIT_VALUE_EQ
-constexpr unsigned host_memory_mapped = 2;   // CU_MEMHOSTALLOC_DEVICEMAP
-constexpr int capture_relaxed = 2;           // CU_STREAM_CAPTURE_MODE_RELAXED
+constexpr unsigned wait_until_equal = 1;    // CU_STREAM_WAIT_VALUE_EQ
+constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
+constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED
 
 }  // namespace
 
@@ -35,7 +35,8 @@ GraphExec Rotation::graph(int start, Stream stream) {
     if (found != graphs_.end()) {
         return found->second;
     }
-    check(driver_, driver_.stream_begin_capture(stream, capture_relaxed), DeviceFault::launch_failed, "starting a graph");
+    check(driver_, driver_.stream_begin_capture(stream, capture_relaxed), DeviceFault::launch_failed,
+          "starting a graph");
     Graph graph = nullptr;
     try {
         for (int i = 0; i < launches_; ++i) {
@@ -118,7 +119,8 @@ void CudaTimer::calibrate(Rotation& rotation, bool cold) {
     const int sets = rotation.turning_sets_;
     int launches = std::clamp(static_cast<int>(std::ceil(sample_us / rotation.launch_us_)), 1, most_launches);
     if (launches > sets) {
-        launches = (launches + sets - 1) / sets * sets;  // whole turns: a sample never begins on the set that ended the last
+        launches =
+            (launches + sets - 1) / sets * sets;  // whole turns: a sample never begins on the set that ended the last
     }
     rotation.launches_ = launches;
 }
@@ -138,9 +140,11 @@ SampleBatch CudaTimer::sample(Rotation& rotation, const SampleRequest& request,
         const int start = rotation.next_start_;
         const GraphExec graph = rotation.graph(start, stream_);
         const std::function<void()> before = must_evict ? std::function<void()>([&] { evict(stream_); }) : nullptr;
-        const double us =
-            timed_us([&] { check(driver_, driver_.graph_launch(graph, stream_), DeviceFault::launch_failed, "launching a graph"); },
-                     before);
+        const double us = timed_us(
+            [&] {
+                check(driver_, driver_.graph_launch(graph, stream_), DeviceFault::launch_failed, "launching a graph");
+            },
+            before);
         // The next sample goes on where this one ended, in windows of whole graphs, so that few graphs are made.
         const int next = start + rotation.launches_;
         rotation.next_start_ = next + rotation.launches_ <= rotation.turning_sets_ ? next : 0;

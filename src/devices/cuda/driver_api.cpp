@@ -22,7 +22,8 @@ LoadedDriver load() {
                                                 "/usr/local/nvidia/lib64/libcuda.so.1"};
     const DynamicLibrary library(candidates);
     if (!library.is_open()) {
-        loaded.why_not = fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
+        loaded.why_not =
+            fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
         return loaded;
     }
     Driver& d = loaded.table;
@@ -56,7 +57,7 @@ LoadedDriver load() {
     library.load(d.function_get_attribute, "cuFuncGetAttribute", missing);
     library.load(d.function_set_attribute, "cuFuncSetAttribute", missing);
     library.load(d.occupancy_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", missing);
-    library.load(d.launch_kernel, "cuLaunchKernel", missing);
+    library.load(d.launch_kernel, "cuLaunchKernelEx", missing);
     library.load(d.stream_create, "cuStreamCreate", missing);
     library.load(d.stream_synchronize, "cuStreamSynchronize", missing);
     library.load(d.stream_wait_value32, "cuStreamWaitValue32_v2", missing);
@@ -72,7 +73,7 @@ LoadedDriver load() {
     library.load(d.graph_exec_destroy, "cuGraphExecDestroy", missing);
     library.load(d.graph_destroy, "cuGraphDestroy", missing);
     if (!missing.empty()) {
-        loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.7 or newer is needed",
+        loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.8 or newer is needed",
                                      library.path(), missing);
         return loaded;
     }

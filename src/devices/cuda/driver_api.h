@@ -1,5 +1,5 @@
 // The part of the CUDA driver API that normtune uses, declared here and loaded from libcuda at run time, so that the
-// build needs no CUDA toolkit. Signatures and constants: CUDA Driver API reference, versions 11 to 13.
+// build needs no CUDA toolkit. Signatures and constants: CUDA Driver API reference, versions 11.8 to 13.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +50,27 @@ enum class FunctionAttribute : int {
     preferred_shared_carveout = 9,
 };
 
+/// CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx (CUDA 11.8 and newer).
+struct LaunchAttribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        int flag;
+    } value;
+};
+inline constexpr int attribute_cooperative = 2;
+inline constexpr int attribute_programmatic_stream_serialization = 6;
+
+struct LaunchConfig {
+    unsigned grid_x, grid_y, grid_z;
+    unsigned block_x, block_y, block_z;
+    unsigned shared_bytes;
+    Stream stream;
+    LaunchAttribute* attributes;
+    unsigned attribute_count;
+};
+
 struct Driver {
     Result (*init)(unsigned flags);
     Result (*driver_get_version)(int* version);
@@ -80,9 +101,7 @@ struct Driver {
     Result (*function_get_attribute)(int* value, int attribute, Function);
     Result (*function_set_attribute)(Function, int attribute, int value);
     Result (*occupancy_blocks)(int* blocks, Function, int block_size, std::size_t dynamic_shared_bytes);
-    Result (*launch_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                            unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream, void** arguments,
-                            void** extra);
+    Result (*launch_kernel)(const LaunchConfig*, Function, void** arguments, void** extra);
     Result (*stream_create)(Stream*, unsigned flags);
     Result (*stream_synchronize)(Stream);
     Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value, unsigned flags);

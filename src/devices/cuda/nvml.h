@@ -9,7 +9,8 @@ namespace normtune::cuda {
 
 struct ClockState {
     std::optional<double> sm_mhz;
-    std::vector<std::string> throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
+    std::vector<std::string>
+        throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
 };
 
 /// Of the device with this PCI bus id ("00000000:01:00.0").

@@ -1,0 +1,390 @@
+#include "devices/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "devices/cuda/compiler.h"
+#include "devices/cuda/cuda_buffers.h"
+#include "devices/cuda/cuda_timer.h"
+#include "devices/cuda/discovery.h"
+#include "devices/cuda/utility_kernels.h"
+#include "kernels/gpu/launch_plan.h"
+#include "kernels/gpu/limits.h"
+#include "kernels/gpu/macros.h"
+#include "measure/statistics.h"
+
+namespace normtune::cuda {
+
+namespace {
+
+const Driver& require_driver() {
+    std::string why_not;
+    const Driver* driver = load_driver(why_not);
+    if (driver == nullptr) {
+        throw DeviceError(DeviceFault::unsupported, why_not);
+    }
+    return *driver;
+}
+
+/// One kernel's arguments, packed as the driver takes them: a pointer to each value.
+struct PackedArguments {
+    std::array<std::uint64_t, 32> values{};
+    std::array<void*, 32> pointers{};
+};
+
+class LoadedModule {
+public:
+    LoadedModule(const Driver& driver, const void* image) : driver_(driver) {
+        check(driver_, driver_.module_load_data(&module_, image), DeviceFault::compile_failed, "loading a kernel");
+    }
+    ~LoadedModule() { driver_.module_unload(module_); }
+    LoadedModule(const LoadedModule&) = delete;
+    LoadedModule& operator=(const LoadedModule&) = delete;
+
+    Function function(const char* name) const {
+        Function out = nullptr;
+        check(driver_, driver_.module_get_function(&out, module_, name), DeviceFault::compile_failed, name);
+        return out;
+    }
+
+private:
+    const Driver& driver_;
+    Module module_ = nullptr;
+};
+
+struct Step {
+    Function function;
+    gpu::Launch launch;
+};
+
+class CudaKernel final : public Kernel {
+public:
+    CudaKernel(const Driver& driver, const void* image) : module(driver, image) {}
+    const CompileInfo& info() const override { return compile_info; }
+
+    LoadedModule module;
+    CompileInfo compile_info;
+    std::vector<Step> steps;
+    std::int64_t workspace_bytes = 0;
+    // Graphs hold addresses: they go with the buffers and the workspace that they were made for.
+    mutable std::unique_ptr<Rotation> rotation;
+    mutable DevicePointer rotation_buffers = 0;
+    mutable DevicePointer rotation_workspace = 0;
+    mutable bool rotation_cold = true;
+};
+
+class CudaDevice final : public Device {
+public:
+    explicit CudaDevice(int ordinal);
+    ~CudaDevice() override;
+    CudaDevice(const CudaDevice&) = delete;
+    CudaDevice& operator=(const CudaDevice&) = delete;
+
+    const DeviceInfo& info() const override { return info_; }
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
+    std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
+    void run(const Kernel& kernel, Buffers& buffers, int set) override;
+    SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
+
+private:
+    void launch(const Step& step, const CudaBuffers& buffers, int set, Stream stream) const;
+    void launch_plain(Function function, std::int64_t grid, int block, void** arguments, Stream stream) const;
+    void clear_workspace(std::int64_t bytes, Stream stream);
+    void evict(Stream stream) const;
+    Rotation& kernel_rotation(const CudaKernel& kernel, const CudaBuffers& buffers, bool cold);
+    Rotation& copy_rotation(const CudaBuffers& buffers, const SampleRequest& request);
+    Enqueue copy_with(const CudaBuffers& buffers, int unroll, std::int64_t bytes, int sets) const;
+
+    const Driver& driver_;
+    DeviceInfo info_;
+    Stream stream_ = nullptr;
+    std::unique_ptr<Compiler> compiler_;
+    std::unique_ptr<CudaTimer> timer_;
+    std::unique_ptr<LoadedModule> utilities_;
+    DevicePointer workspace_ = 0;
+    std::int64_t workspace_bytes_ = 0;
+    DevicePointer eviction_ = 0;
+    std::int64_t eviction_bytes_ = 0;
+    std::unique_ptr<Rotation> copy_;
+    DevicePointer copy_buffers_ = 0;
+    bool copy_cold_ = true;
+    std::unique_ptr<Rotation> empty_;
+};
+
+CudaDevice::CudaDevice(int ordinal) : driver_(require_driver()), info_(describe_cuda_device(ordinal)) {
+    DeviceId device = 0;
+    Context context = nullptr;
+    const auto started = [&](Result result) {
+        check(driver_, result, DeviceFault::launch_failed, "starting the device");
+    };
+    started(driver_.device_get(&device, ordinal));
+    started(driver_.primary_context_retain(&context, device));
+    started(driver_.context_set_current(context));
+    constexpr unsigned ordered_after_the_null_stream = 0;  // uploads and downloads go through that one
+    started(driver_.stream_create(&stream_, ordered_after_the_null_stream));
+    std::array<char, 32> bus_id{};
+    driver_.device_get_pci_bus_id(bus_id.data(), static_cast<int>(bus_id.size()), device);
+    int wait_value = 0;
+    driver_.device_get_attribute(&wait_value, static_cast<int>(Attribute::can_use_stream_wait_value), device);
+    timer_ = std::make_unique<CudaTimer>(driver_, stream_, wait_value != 0, bus_id.data());
+    compiler_ = std::make_unique<Compiler>(info_.arch, 0);
+    utilities_ =
+        std::make_unique<LoadedModule>(driver_, compiler_->get({"--std=c++17"}, utility_source).code.image.data());
+    eviction_bytes_ = 2 * info_.cache_bytes;
+    started(driver_.memory_alloc(&eviction_, static_cast<std::size_t>(eviction_bytes_ + 16)));
+    started(driver_.set_u32_async(eviction_, 0, static_cast<std::size_t>(eviction_bytes_ / 4 + 4), stream_));
+    started(driver_.stream_synchronize(stream_));
+}
+
+CudaDevice::~CudaDevice() {
+    copy_.reset();
+    empty_.reset();
+    utilities_.reset();
+    driver_.memory_free(eviction_);
+    if (workspace_ != 0) {
+        driver_.memory_free(workspace_);
+    }
+}
+
+std::unique_ptr<Kernel> CudaDevice::compile(const Problem& problem, const Configuration& configuration) {
+    if (const std::string objection = gpu::objection(configuration, problem, info_); !objection.empty()) {
+        throw DeviceError(DeviceFault::unsupported, objection);
+    }
+    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, info_));
+    options.emplace_back("--std=c++17");
+    const Compiler::Result& compiled = compiler_->get(options, std::string(gpu::source()));
+    auto kernel = std::make_unique<CudaKernel>(driver_, compiled.code.image.data());
+    gpu::LaunchPlan plan = gpu::launch_plan(configuration, problem, info_);
+    CompileInfo& info = kernel->compile_info;
+    info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
+    info.from_cache = compiled.from_cache;
+    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
+    info.registers = compiled.code.registers;
+    info.spill_bytes = compiled.code.spill_bytes;
+    info.workspace_bytes = plan.workspace_bytes;
+    info.programs = plan.launches.front().grid_x * plan.launches.front().grid_y;
+    kernel->workspace_bytes = plan.workspace_bytes;
+    for (gpu::Launch& launch : plan.launches) {
+        const Function function = kernel->module.function(launch.kernel.c_str());
+        if (launch.shared_bytes > 48 * 1024) {
+            check(
+                driver_,
+                driver_.function_set_attribute(function, static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
+                                               static_cast<int>(launch.shared_bytes)),
+                DeviceFault::launch_failed, "asking for shared memory");
+        }
+        kernel->steps.push_back({function, std::move(launch)});
+    }
+    const Step& first = kernel->steps.front();
+    int blocks = 0;
+    int most_threads = 0;
+    int static_shared = 0;
+    DeviceId device = 0;
+    driver_.device_get(&device, info_.ordinal);
+    driver_.device_get_attribute(&most_threads, static_cast<int>(Attribute::max_threads_per_multiprocessor), device);
+    driver_.function_get_attribute(&static_shared, static_cast<int>(FunctionAttribute::shared_bytes), first.function);
+    check(driver_,
+          driver_.occupancy_blocks(&blocks, first.function, first.launch.block,
+                                   static_cast<std::size_t>(first.launch.shared_bytes)),
+          DeviceFault::launch_failed, "asking for the occupancy");
+    if (blocks == 0) {
+        throw DeviceError(DeviceFault::launch_failed, "not even one program fits on a multiprocessor");
+    }
+    info.shared_bytes = static_shared + static_cast<int>(first.launch.shared_bytes);
+    info.occupancy = static_cast<double>(blocks * first.launch.block) / std::max(1, most_threads);
+    return kernel;
+}
+
+std::unique_ptr<Buffers> CudaDevice::allocate(const Problem& problem, const BufferRequest& request) {
+    return std::make_unique<CudaBuffers>(driver_, problem, request, stream_);
+}
+
+void CudaDevice::launch(const Step& step, const CudaBuffers& buffers, int set, Stream stream) const {
+    PackedArguments packed;
+    for (std::size_t i = 0; i < step.launch.arguments.size(); ++i) {
+        const gpu::Argument& argument = step.launch.arguments[i];
+        std::uint64_t& value = packed.values.at(i);
+        switch (argument.source) {
+            case gpu::Argument::Source::tensor:
+                value = buffers.pointer(argument.tensor, set);
+                break;
+            case gpu::Argument::Source::workspace:
+                value = workspace_ + static_cast<std::uint64_t>(argument.integer);
+                break;
+            case gpu::Argument::Source::null:
+                break;
+            case gpu::Argument::Source::value:
+                if (argument.type == gpu::ArgumentType::fp32) {
+                    std::memcpy(&value, &argument.real, sizeof argument.real);
+                } else {
+                    std::memcpy(&value, &argument.integer,
+                                sizeof argument.integer);  // little-endian: an int32 is its start
+                }
+        }
+        packed.pointers.at(i) = &value;
+    }
+    std::array<LaunchAttribute, 2> attributes{};
+    unsigned count = 0;
+    if (step.launch.cooperative) {
+        attributes[count].id = attribute_cooperative;
+        attributes[count++].value.flag = 1;
+    }
+    if (step.launch.overlaps) {
+        attributes[count].id = attribute_programmatic_stream_serialization;
+        attributes[count++].value.flag = 1;
+    }
+    const LaunchConfig config{static_cast<unsigned>(step.launch.grid_x),
+                              static_cast<unsigned>(step.launch.grid_y),
+                              1,
+                              static_cast<unsigned>(step.launch.block),
+                              1,
+                              1,
+                              static_cast<unsigned>(step.launch.shared_bytes),
+                              stream,
+                              attributes.data(),
+                              count};
+    check(driver_, driver_.launch_kernel(&config, step.function, packed.pointers.data(), nullptr),
+          DeviceFault::launch_failed, "launching a kernel");
+}
+
+void CudaDevice::launch_plain(Function function, std::int64_t grid, int block, void** arguments, Stream stream) const {
+    const LaunchConfig config{
+        static_cast<unsigned>(grid), 1, 1, static_cast<unsigned>(block), 1, 1, 0, stream, nullptr, 0};
+    check(driver_, driver_.launch_kernel(&config, function, arguments, nullptr), DeviceFault::launch_failed,
+          "launching a kernel");
+}
+
+void CudaDevice::clear_workspace(std::int64_t bytes, Stream stream) {
+    if (bytes > workspace_bytes_) {
+        if (workspace_ != 0) {
+            check(driver_, driver_.memory_free(workspace_), DeviceFault::launch_failed, "freeing the workspace");
+            workspace_ = 0;
+            workspace_bytes_ = 0;
+        }
+        check(driver_, driver_.memory_alloc(&workspace_, static_cast<std::size_t>(bytes)), DeviceFault::out_of_memory,
+              "allocating the workspace");
+        workspace_bytes_ = bytes;
+    }
+    if (bytes > 0) {
+        check(driver_, driver_.set_u32_async(workspace_, 0, static_cast<std::size_t>((bytes + 3) / 4), stream),
+              DeviceFault::launch_failed, "clearing the workspace");
+    }
+}
+
+void CudaDevice::run(const Kernel& kernel, Buffers& buffers, int set) {
+    const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
+    clear_workspace(cuda_kernel.workspace_bytes, stream_);
+    for (const Step& step : cuda_kernel.steps) {
+        launch(step, static_cast<CudaBuffers&>(buffers), set, stream_);
+    }
+    check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
+}
+
+void CudaDevice::evict(Stream stream) const {
+    DevicePointer from = eviction_;
+    DevicePointer never = eviction_ + static_cast<DevicePointer>(eviction_bytes_);
+    long long vectors = eviction_bytes_ / 16;
+    std::array<void*, 3> arguments{&from, &never, &vectors};
+    launch_plain(utilities_->function("nt_read"), info_.compute_units * 4, 512, arguments.data(), stream);
+}
+
+Rotation& CudaDevice::kernel_rotation(const CudaKernel& kernel, const CudaBuffers& buffers, bool cold) {
+    const DevicePointer first = buffers.pointer(TensorRole::x, 0);
+    if (kernel.rotation == nullptr || kernel.rotation_buffers != first || kernel.rotation_workspace != workspace_ ||
+        kernel.rotation_cold != cold) {
+        kernel.rotation = std::make_unique<Rotation>(
+            driver_,
+            [this, &kernel, &buffers](int set, Stream stream) {
+                for (const Step& step : kernel.steps) {
+                    launch(step, buffers, set, stream);
+                }
+            },
+            buffers.sets(), buffers.set_bytes(), info_.cache_bytes);
+        kernel.rotation_buffers = first;
+        kernel.rotation_workspace = workspace_;
+        kernel.rotation_cold = cold;
+    }
+    return *kernel.rotation;
+}
+
+// unroll 0: the driver's own copy.
+Enqueue CudaDevice::copy_with(const CudaBuffers& buffers, int unroll, std::int64_t bytes, int sets) const {
+    const DevicePointer arena = buffers.pointer(TensorRole::x, 0);
+    const Function function = unroll > 0 ? utilities_->function(fmt::format("nt_copy_{}", unroll).c_str()) : nullptr;
+    return [this, arena, function, unroll, bytes, sets](int set, Stream stream) {
+        DevicePointer from = arena + static_cast<DevicePointer>((set % sets) * 2 * bytes);
+        DevicePointer to = from + static_cast<DevicePointer>(bytes);
+        if (function == nullptr) {
+            check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream),
+                  DeviceFault::launch_failed, "copying");
+            return;
+        }
+        long long vectors = bytes / 16;
+        constexpr int block = 512;
+        const std::int64_t grid = (vectors + block * unroll - 1) / (block * unroll);
+        std::array<void*, 3> arguments{&from, &to, &vectors};
+        launch_plain(function, grid, block, arguments.data(), stream);
+    };
+}
+
+Rotation& CudaDevice::copy_rotation(const CudaBuffers& buffers, const SampleRequest& request) {
+    const DevicePointer arena = buffers.pointer(TensorRole::x, 0);
+    if (copy_ != nullptr && copy_buffers_ == arena && copy_cold_ == request.cold) {
+        return *copy_;
+    }
+    // As many bytes as the op's least, half of them read and half written, in whole 16-byte vectors. `full` moves more
+    // than one set holds: then a copy takes the room of several.
+    const std::int64_t bytes = std::max<std::int64_t>(16, least_bytes(buffers.problem()) / 2 / 16 * 16);
+    const std::int64_t room = buffers.rotation_bytes();
+    const int sets = static_cast<int>(std::max<std::int64_t>(1, room / (2 * bytes)));
+    if (2 * bytes > room) {
+        throw DeviceError(DeviceFault::out_of_memory, "the buffers are too small for a copy of the least bytes");
+    }
+    // The fastest plain copy at this size, by a short trial of each.
+    double best = 0;
+    for (const int unroll : {0, 1, 2, 4, 8}) {
+        auto rotation = std::make_unique<Rotation>(driver_, copy_with(buffers, unroll, bytes, sets), sets, 2 * bytes,
+                                                   info_.cache_bytes);
+        SampleRequest trial = request;
+        trial.samples = 5;
+        const double us = median(timer_->sample(*rotation, trial, [this](Stream stream) { evict(stream); }).us);
+        if (best == 0 || us < best) {
+            best = us;
+            copy_ = std::move(rotation);
+        }
+    }
+    copy_buffers_ = arena;
+    copy_cold_ = request.cold;
+    return *copy_;
+}
+
+SampleBatch CudaDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {
+    const auto& cuda_buffers = static_cast<const CudaBuffers&>(buffers);
+    const auto evict_cache = [this](Stream stream) { evict(stream); };
+    if (request.kind == SampleKind::copy) {
+        return timer_->sample(copy_rotation(cuda_buffers, request), request, evict_cache);
+    }
+    if (request.kind == SampleKind::empty) {
+        if (empty_ == nullptr) {
+            const Function function = utilities_->function("nt_empty");
+            empty_ = std::make_unique<Rotation>(
+                driver_, [this, function](int, Stream stream) { launch_plain(function, 1, 32, nullptr, stream); }, 1, 0,
+                0);
+        }
+        return timer_->sample(*empty_, request, evict_cache);
+    }
+    const auto& cuda_kernel = static_cast<const CudaKernel&>(*kernel);
+    clear_workspace(cuda_kernel.workspace_bytes, stream_);
+    return timer_->sample(kernel_rotation(cuda_kernel, cuda_buffers, request.cold), request, evict_cache);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+    return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace normtune::cuda
