@@ -92,6 +92,9 @@ public:
     virtual const DeviceInfo& info() const = 0;
     /// Throws DeviceError: unsupported, compile_failed.
     virtual std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) = 0;
+    /// A hint that compile will be asked for this soon: a device with a run-time compiler starts it in the background.
+    /// Never fails; what does not compile is told by compile.
+    virtual void compile_ahead(const Problem& /*problem*/, const Configuration& /*configuration*/) {}
     /// Throws DeviceError: out_of_memory (nothing is left allocated).
     virtual std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) = 0;
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.

@@ -4,6 +4,8 @@
 
 #include "devices/cpu/cpu_device.h"
 #include "devices/cpu/traits.h"
+#include "devices/cuda/cuda_device.h"
+#include "devices/cuda/discovery.h"
 #include "devices/replay/replay_device.h"
 #include "support/error.h"
 
@@ -25,11 +27,9 @@ void check_cpu(int ordinal) {
 }  // namespace
 
 std::vector<DeviceReport> find_devices() {
-    std::vector<DeviceReport> reports;
+    std::vector<DeviceReport> reports = cuda::find_cuda_devices();
     reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
-    for (const Backend gpu : {Backend::cuda, Backend::hip}) {
-        reports.push_back({gpu, std::nullopt, "this executable is built without this backend"});
-    }
+    reports.push_back({Backend::hip, std::nullopt, "this executable is built without this backend"});
     return reports;
 }
 
@@ -37,6 +37,8 @@ BackendTraits backend_traits(Backend backend) {
     switch (backend) {
         case Backend::cpu:
             return cpu::cpu_traits();
+        case Backend::cuda:
+            return cuda::cuda_traits();
         case Backend::replay:
             return replay_traits();
         default:
@@ -49,6 +51,8 @@ std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::str
         case Backend::cpu:
             check_cpu(ordinal);
             return cpu::open_cpu();
+        case Backend::cuda:
+            return cuda::open_cuda_device(ordinal);
         case Backend::replay:
             return open_replay(script);
         default:
@@ -61,6 +65,8 @@ DeviceInfo describe_device(Backend backend, int ordinal, const std::string& scri
         case Backend::cpu:
             check_cpu(ordinal);
             return cpu::describe_cpu();
+        case Backend::cuda:
+            return cuda::describe_cuda_device(ordinal);
         case Backend::replay:
             return describe_replay(script);
         default:

@@ -124,6 +124,11 @@ std::vector<ProblemRun::Running> ProblemRun::build_batch() {
         const std::chrono::duration<double> left = *rounds_end_ - std::chrono::steady_clock::now();
         end = deadline_in(left.count() * tuning::batch_time_to_build);
     }
+    std::vector<Configuration> next;
+    for (auto id = pending_.rbegin(); id != pending_.rend() && next.size() < tuning::batch_size; ++id) {
+        next.push_back(configurations_[*id]);
+    }
+    session_.compile_ahead(std::move(next));
     std::vector<Running> batch;
     std::size_t tried = 0;
     while (!pending_.empty() && batch.size() < tuning::batch_size && (tried == 0 || !past(end))) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "devices/device.h"
 #include "store/record.h"
@@ -37,7 +38,13 @@ struct DropRequest {
     TrialId trial = 0;
 };
 
-using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, DropRequest>;
+/// Configurations of the open problem that will be built next, in this order.
+struct AheadRequest {
+    std::vector<Configuration> configurations;
+    bool verify = true;  // their verification's shapes too
+};
+
+using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, DropRequest, AheadRequest>;
 
 /// The worker's first message, unasked: the device is open.
 struct ReadyReply {
@@ -65,6 +72,7 @@ struct MeasuredReply {
     SampleBatch batch;
 };
 
+/// To a drop and to an ahead request.
 struct DroppedReply {};
 
 /// Opening or measuring failed, and the worker lives on.

@@ -14,6 +14,7 @@
 #include "run/protocol.h"
 #include "run/sweep.h"
 #include "support/error.h"
+#include "verify/companions.h"
 #include "verify/verify.h"
 
 namespace normtune {
@@ -112,6 +113,24 @@ public:
                 const Kernel* kernel =
                     request.sample.kind == SampleKind::kernel ? open.kernels.at(request.trial).get() : nullptr;
                 return MeasuredReply{device_.sample(kernel, *open.buffers, request.sample)};
+            },
+            fault_reply);
+    }
+
+    Reply operator()(const AheadRequest& request) {
+        return guarded(
+            [&]() -> Reply {
+                const OpenProblem& open = opened();
+                for (const Configuration& configuration : request.configurations) {
+                    device_.compile_ahead(open.problem, configuration);
+                    if (request.verify) {
+                        for (const Shape& shape :
+                             companion_shapes(open.problem.shape, configuration, device_.info().warp_size)) {
+                            device_.compile_ahead({shape, open.problem.operation, {}}, configuration);
+                        }
+                    }
+                }
+                return DroppedReply{};
             },
             fault_reply);
     }

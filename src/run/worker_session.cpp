@@ -219,6 +219,10 @@ std::variant<SampleBatch, Failure> WorkerSession::measure(const SampleRequest& r
     return batch_of(ask_opened(MeasureRequest{0, request}));
 }
 
+void WorkerSession::compile_ahead(std::vector<Configuration> configurations) {
+    ask_opened(AheadRequest{std::move(configurations), true});
+}
+
 void WorkerSession::drop(TrialId trial) {
     if (built_.erase(trial) != 0) {
         ask(DropRequest{trial});

@@ -55,6 +55,13 @@ private:
     Module module_ = nullptr;
 };
 
+std::vector<std::string> compile_options(const Configuration& configuration, const Problem& problem,
+                                         const DeviceInfo& device) {
+    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, device));
+    options.emplace_back("--std=c++17");
+    return options;
+}
+
 struct Step {
     Function function;
     gpu::Launch launch;
@@ -85,6 +92,7 @@ public:
 
     const DeviceInfo& info() const override { return info_; }
     std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
+    void compile_ahead(const Problem& problem, const Configuration& configuration) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     void run(const Kernel& kernel, Buffers& buffers, int set) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
@@ -153,9 +161,8 @@ std::unique_ptr<Kernel> CudaDevice::compile(const Problem& problem, const Config
     if (const std::string objection = gpu::objection(configuration, problem, info_); !objection.empty()) {
         throw DeviceError(DeviceFault::unsupported, objection);
     }
-    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, info_));
-    options.emplace_back("--std=c++17");
-    const Compiler::Result& compiled = compiler_->get(options, std::string(gpu::source()));
+    const Compiler::Result& compiled =
+        compiler_->get(compile_options(configuration, problem, info_), std::string(gpu::source()));
     auto kernel = std::make_unique<CudaKernel>(driver_, compiled.code.image.data());
     gpu::LaunchPlan plan = gpu::launch_plan(configuration, problem, info_);
     CompileInfo& info = kernel->compile_info;
@@ -196,6 +203,12 @@ std::unique_ptr<Kernel> CudaDevice::compile(const Problem& problem, const Config
     info.shared_bytes = static_shared + static_cast<int>(first.launch.shared_bytes);
     info.occupancy = static_cast<double>(blocks * first.launch.block) / std::max(1, most_threads);
     return kernel;
+}
+
+void CudaDevice::compile_ahead(const Problem& problem, const Configuration& configuration) {
+    if (gpu::objection(configuration, problem, info_).empty()) {
+        compiler_->ahead(compile_options(configuration, problem, info_), std::string(gpu::source()));
+    }
 }
 
 std::unique_ptr<Buffers> CudaDevice::allocate(const Problem& problem, const BufferRequest& request) {
