@@ -30,6 +30,10 @@ struct BackendTraits {
     Backend backend;
     std::vector<InertAxis> inert;
     std::vector<BackendLimit> limits;
+    /// Whole rows are what a block of all columns is; false: the latter is a kernel of its own, that loops over blocks.
+    bool row_is_one_block = true;
+    /// Shared memory holds whole rows alone; false: also rows in blocks.
+    bool shared_whole_rows = true;
 };
 
 }  // namespace normtune

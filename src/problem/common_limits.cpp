@@ -63,6 +63,9 @@ class Limits {
 public:
     Limits(const SearchSpace& space, const BackendTraits& traits) : space_(space), traits_(traits) {}
 
+    bool row_is_one_block() const { return traits_.row_is_one_block; }
+    bool shared_whole_rows() const { return traits_.shared_whole_rows; }
+
     bool inert(Axis axis) const {
         return std::any_of(traits_.inert.begin(), traits_.inert.end(),
                            [axis](const InertAxis& i) { return i.axis == axis; });
@@ -189,7 +192,11 @@ void add_row_limits(Limits& limits) {
                        return other < c.vector_bytes && access_bytes(other, p) == access;
                    }));
         });
-    const bool lists_row = limits.lists(Axis::block_size, whole_row);
+    const bool one_block = limits.row_is_one_block();
+    const auto in_blocks = [one_block](const Configuration& c, const Problem& p) {
+        return one_block ? tiled(c, p) : c.block_size != whole_row;
+    };
+    const bool lists_row = one_block && limits.lists(Axis::block_size, whole_row);
     limits.add(Axis::block_size, "redundant.block_size", "a block of all columns or more is the whole row",
                {Axis::block_size},
                [lists_row, listed = limits.listed(Axis::block_size)](const Configuration& c, const Problem& p,
@@ -204,13 +211,17 @@ void add_row_limits(Limits& limits) {
     limits.add(Axis::block_size, "invalid.block_size",
                "a block must be a multiple of what the row's threads take at once",
                {Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
-               [columns_at_once](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return !tiled(c, p) || c.block_size % columns_at_once(c, p) == 0;
+               [columns_at_once, in_blocks](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                   return !in_blocks(c, p) || c.block_size % columns_at_once(c, p) == 0;
                });
+    const bool shared_whole = limits.shared_whole_rows();
     limits.add(Axis::residency, "invalid.residency",
-               "registers and shared hold the whole row: only reload takes it in blocks",
-               {Axis::block_size, Axis::residency}, [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return c.residency == Residency::reload || !tiled(c, p);
+               shared_whole ? "registers and shared hold the whole row: only reload takes it in blocks"
+                            : "registers hold the whole row: only shared and reload take it in blocks",
+               {Axis::block_size, Axis::residency},
+               [shared_whole](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                   return c.residency == Residency::reload || (c.residency == Residency::shared && !shared_whole) ||
+                          !tiled(c, p);
                });
     limits.add(Axis::residency, "invalid.shared_bytes", "the rows side by side are more than a program's shared memory",
                {Axis::num_warps, Axis::threads_per_row, Axis::residency},
@@ -221,9 +232,9 @@ void add_row_limits(Limits& limits) {
                });
     limits.add(Axis::reduction, "invalid.reduction", "even has no mask: threads and blocks must divide the columns",
                {Axis::reduction, Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
-               [columns_at_once](const Configuration& c, const Problem& p, const DeviceInfo&) {
+               [columns_at_once, in_blocks](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    return c.reduction != Reduction::even || (p.shape.cols % columns_at_once(c, p) == 0 &&
-                                                             (!tiled(c, p) || p.shape.cols % c.block_size == 0));
+                                                             (!in_blocks(c, p) || p.shape.cols % c.block_size == 0));
                });
 }
 

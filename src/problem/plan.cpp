@@ -1,5 +1,6 @@
 #include "problem/plan.h"
 
+#include <memory>
 #include <utility>
 
 #include "problem/common_limits.h"
@@ -17,8 +18,7 @@ PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInf
             {}};
 }
 
-PlanFilter filter_of(const Rule& rule, const Problem& problem, const DeviceInfo& device) {
-    const auto compiled = std::make_shared<CompiledRule>(rule, problem, device);
+PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {
     return {compiled->axes(), [compiled](const Configuration& configuration) { return compiled->ask(configuration); },
             [compiled](const Configuration& configuration) { compiled->fail(configuration); }};
 }
@@ -38,15 +38,20 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
         }
     }
     const std::size_t first_rule = filters.size();
+    std::vector<const Rule*> rules;  // those that need no compiled code
     for (const Rule& rule : space.rules) {
-        plan.tallies.push_back({rule.name, rule.keep});
-        filters.push_back(filter_of(rule, problem, device));
+        const auto compiled = std::make_shared<CompiledRule>(rule, problem, device);
+        if (!compiled->reads_code()) {
+            plan.tallies.push_back({rule.name, rule.keep});
+            filters.push_back(filter_of(compiled));
+            rules.push_back(&rule);
+        }
     }
 
     PlanWalk walk(space, std::move(filters));
-    for (std::size_t i = 0; i < space.rules.size(); ++i) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
         const std::size_t f = first_rule + i;
-        const bool something_reaches_it = space.rules[i].keep_all_if_none && walk.any_kept(f);
+        const bool something_reaches_it = rules[i]->keep_all_if_none && walk.any_kept(f);
         if (something_reaches_it && !walk.any_kept(f + 1)) {
             plan.tallies[f].lifted = true;
             walk.lift(f);

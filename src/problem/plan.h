@@ -26,7 +26,8 @@ struct ProblemPlan {
     std::uint64_t points = 0;
     std::uint64_t kept = 0;
     /// The backend's inert axes ("cpu.vector_bytes"), the limits of every backend ("invalid.…", "redundant.…":
-    /// problem/common_limits.h), the backend's own, then the space's rules in their order; zero counts included.
+    /// problem/common_limits.h), the backend's own, then the space's rules in their order; zero counts included. Rules
+    /// that read compiled code are not among them: they are asked after compiling (problem/rules.h, CodeRules).
     std::vector<RuleTally> tallies;
 };
 

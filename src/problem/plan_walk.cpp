@@ -7,6 +7,7 @@ namespace normtune {
 namespace {
 
 constexpr std::size_t most_table_entries = std::size_t{1} << 22;
+constexpr std::size_t most_filled_ahead = std::size_t{1} << 13;
 
 }  // namespace
 
@@ -34,6 +35,11 @@ void PlanWalk::fill_table(Filter& filter) {
         }
     }
     if (entries > most_table_entries) {
+        return;
+    }
+    if (entries > most_filled_ahead) {
+        filter.table.resize(entries);
+        filter.known.resize(entries);
         return;
     }
     filter.table.reserve(entries);
@@ -105,6 +111,10 @@ RuleAnswer PlanWalk::answer(std::size_t f) const {
     std::size_t entry = 0;
     for (const auto& [position, stride] : filter.strides) {
         entry += index_[position] * stride;
+    }
+    if (!filter.known.empty() && !filter.known[entry]) {
+        filter.table[entry] = filter.ask.ask(configuration_);
+        filter.known[entry] = true;
     }
     return filter.table[entry];
 }

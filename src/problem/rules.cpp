@@ -51,6 +51,9 @@ double expression_value(Axis axis, int value) {
     return 1000.0 * (1 + static_cast<int>(family)) + value;
 }
 
+constexpr std::array<std::string_view, 4> code_variables{"code_registers", "code_spill_bytes", "code_shared_bytes",
+                                                         "code_occupancy"};
+
 struct Variable {
     std::string_view name;
     std::vector<Axis> reads;  // empty: fixed for a problem
@@ -87,6 +90,8 @@ struct CompiledRule::State {
     std::vector<Variable> variables;  // never resized once muParser has the addresses
     std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
     std::vector<Axis> axes;
+    bool reads_code = false;
+    std::size_t first_code_variable = 0;
     mu::Parser parser;
 
     [[noreturn]] void reject(const std::string& what) const {
@@ -120,6 +125,10 @@ struct CompiledRule::State {
         define("compute_units", device.compute_units);
         define("shared_bytes", static_cast<double>(device.shared_bytes_per_program));
         define("cache_bytes", static_cast<double>(device.cache_bytes));
+        first_code_variable = variables.size();
+        for (const std::string_view name : code_variables) {
+            define(name, 0);
+        }
         cols = static_cast<double>(problem.shape.cols);
         warp_size = device.warp_size;
         for (Variable& variable : variables) {
@@ -184,8 +193,14 @@ struct CompiledRule::State {
                     axes.insert(axes.end(), variables[i].reads.begin(), variables[i].reads.end());
                 }
             }
+            reads_code = std::any_of(code_variables.begin(), code_variables.end(), [this](std::string_view name) {
+                return parser.GetUsedVar().contains(std::string(name));
+            });
         } catch (const mu::ParserError& error) {
             reject(explain(error));
+        }
+        if (reads_code && rule.keep_all_if_none) {
+            reject("keep_all_if_none is for rules that are applied before anything is compiled; this one reads code_…");
         }
         std::sort(axes.begin(), axes.end());
         axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
@@ -229,6 +244,26 @@ const std::vector<Axis>& CompiledRule::axes() const {
     return state_->axes;
 }
 
+bool CompiledRule::reads_code() const {
+    return state_->reads_code;
+}
+
+RuleAnswer CompiledRule::ask(const Configuration& configuration, const CodeFigures& figures) const {
+    const auto number = [](const auto& figure) {
+        return figure ? std::optional<double>(static_cast<double>(*figure)) : std::nullopt;
+    };
+    const std::array<std::optional<double>, code_variables.size()> values{
+        number(figures.registers), number(figures.spill_bytes), number(figures.shared_bytes), figures.occupancy};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i]) {
+            state_->variables[state_->first_code_variable + i].value = *values[i];
+        } else if (state_->parser.GetUsedVar().contains(std::string(code_variables[i]))) {
+            return RuleAnswer::keeps;
+        }
+    }
+    return ask(configuration);
+}
+
 RuleAnswer CompiledRule::ask(const Configuration& configuration) const {
     const double value = state_->evaluate(configuration);
     if (!std::isfinite(value)) {
@@ -246,6 +281,28 @@ void CompiledRule::fail(const Configuration& configuration) const {
                             axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", *address));
     }
     state_->reject(fmt::format("gives {} where {}; a rule gives a finite number, 0 to prune", value, read));
+}
+
+CodeRules::CodeRules(const SearchSpace& space, const Problem& problem, const DeviceInfo& device) {
+    for (const Rule& rule : space.rules) {
+        CompiledRule compiled(rule, problem, device);
+        if (compiled.reads_code()) {
+            rules_.push_back({rule, std::move(compiled)});
+        }
+    }
+}
+
+const Rule* CodeRules::taken_by(const Configuration& configuration, const CodeFigures& figures) const {
+    for (const Compiled& one : rules_) {
+        const RuleAnswer answer = one.compiled.ask(configuration, figures);
+        if (answer == RuleAnswer::undefined) {
+            one.compiled.fail(configuration);
+        }
+        if (answer == RuleAnswer::prunes) {
+            return &one.rule;
+        }
+    }
+    return nullptr;
 }
 
 void check_rule(const Rule& rule) {

@@ -19,6 +19,8 @@
 namespace normtune {
 namespace {
 
+constexpr std::size_t most_rule_bytes = 1000;
+
 constexpr std::size_t most_values_an_axis = 256;  // so that no file has more than 2^64 points
 constexpr std::size_t most_rules = 64;
 
@@ -75,7 +77,7 @@ Rule read_rule(const YamlNode& node) {
     if (node.kind() == YamlNode::Kind::map) {
         node.only_keys({"name", "keep", "keep_all_if_none"});
         rule.name = node.require("name").string();
-        rule.keep = node.require("keep").string();
+        rule.keep = node.require("keep").string(most_rule_bytes);
         rule.keep_all_if_none = node.find_boolean("keep_all_if_none").value_or(false);
         check_name(node, rule.name);
     } else if (node.string() != rule.name) {

@@ -1,11 +1,13 @@
 #include "problem/rules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "problem/plan.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -163,6 +165,49 @@ TEST(Rules, ThreadsPerRowKeepsWhatTransformerEngineKeeps) {
     EXPECT_EQ(kept(16384), (std::set<int>{16}));
     EXPECT_EQ(kept(32768), std::set<int>{});  // the plan then keeps all
     EXPECT_TRUE(default_threads_per_row_rule().keep_all_if_none);
+}
+
+TEST(CodeRules, AreAskedOnceTheCodeIsThere) {
+    const Setting s;
+    SearchSpace space;
+    space.name = "t";
+    space.rules = {{"wide", "cols >= 4000", false, "s.yaml", 2},
+                   {"no_spills", "code_spill_bytes == 0", false, "s.yaml", 3},
+                   {"busy", "code_occupancy * num_warps >= 2 || code_registers < 64", false, "s.yaml", 4}};
+    const CodeRules rules(space, s.problem, s.device);
+    Configuration c;
+    c.num_warps = 4;
+    EXPECT_EQ(rules.taken_by(c, {40, 0, 1024, 0.25}), nullptr);
+    const Rule* rule = rules.taken_by(c, {40, 8, 1024, 0.25});
+    ASSERT_NE(rule, nullptr);
+    EXPECT_EQ(rule->name, "no_spills");
+    rule = rules.taken_by(c, {64, 0, 1024, 0.25});
+    ASSERT_NE(rule, nullptr);
+    EXPECT_EQ(rule->name, "busy");
+    EXPECT_EQ(rules.taken_by(c, {64, 0, 1024, 0.5}), nullptr);
+    EXPECT_EQ(rules.taken_by(c, {}), nullptr) << "what is not known takes nothing";
+
+    DeviceInfo device = s.device;
+    device.warp_size = 32;
+    device.max_threads_per_program = 1024;
+    const ProblemPlan plan = plan_problem(s.problem, space, {Backend::replay, {}, {}}, device, false, {});
+    EXPECT_EQ(plan.kept, 1U) << "planning leaves them out";
+    EXPECT_TRUE(std::none_of(plan.tallies.begin(), plan.tallies.end(),
+                             [](const RuleTally& tally) { return tally.rule == "no_spills"; }));
+}
+
+TEST(CodeRules, TakeNoRefuge) {
+    EXPECT_EQ(
+        [] {
+            try {
+                check_rule({"mine", "code_registers < 100", true, "space.yaml", 7});
+            } catch (const InputError& error) {
+                return std::string(error.what());
+            }
+            return std::string("accepted");
+        }(),
+        "space.yaml:7: rule 'mine' (keep: code_registers < 100): keep_all_if_none is for rules that are applied before "
+        "anything is compiled; this one reads code_…");
 }
 
 }  // namespace
