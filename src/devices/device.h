@@ -13,6 +13,7 @@
 #include "problem/configuration.h"
 #include "problem/device_info.h"
 #include "problem/problem.h"
+#include "problem/rules.h"
 #include "verify/verification.h"
 
 namespace normtune {
@@ -40,6 +41,8 @@ struct CompileInfo {
     std::optional<double> occupancy;   // resident threads over the most possible, 0…1
     std::int64_t workspace_bytes = 0;  // beside the op's tensors: dgamma partials, scratch
     std::int64_t programs = 0;         // grid of the main kernel
+
+    CodeFigures figures() const { return {registers, spill_bytes, shared_bytes, occupancy}; }
 };
 
 /// A configuration made ready for one problem; it runs on buffers of that problem only.
@@ -59,6 +62,8 @@ public:
     /// `bytes` is exactly Tensor::span_bytes() of that tensor (rows at row_stride, gaps included).
     virtual void upload(TensorRole role, int set, std::span<const std::byte> bytes) = 0;
     virtual void download(TensorRole role, int set, std::span<std::byte> bytes) const = 0;
+    /// Fills the whole span of a tensor with `word`, little-endian, again and again; `bytes` is its span_bytes().
+    virtual void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes);
 };
 
 struct BufferRequest {
@@ -85,6 +90,9 @@ struct SampleBatch {
     std::optional<double> clock_mhz;
     std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };
+
+/// Fills `bytes` with `word`, little-endian, again and again.
+void repeat_word(std::uint32_t word, std::span<std::byte> bytes);
 
 class Device {
 public:

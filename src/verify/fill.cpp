@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "devices/device.h"
 #include "verify/host_rows.h"
 #include "verify/parallel.h"
 
@@ -148,14 +149,13 @@ std::uint32_t poison_code(Dtype dtype) {
     return 0xffa5a5a5;
 }
 
-void poison(Dtype dtype, std::span<std::byte> bytes) {
+std::uint32_t poison_word(Dtype dtype) {
     const std::uint32_t code = poison_code(dtype);
-    const std::uint32_t word = dtype == Dtype::fp32 ? code : code << 16 | code;
-    std::size_t at = 0;
-    for (; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
-        std::memcpy(bytes.data() + at, &word, sizeof(word));
-    }
-    std::memcpy(bytes.data() + at, &word, bytes.size() - at);
+    return dtype == Dtype::fp32 ? code : code << 16 | code;
+}
+
+void poison(Dtype dtype, std::span<std::byte> bytes) {
+    repeat_word(poison_word(dtype), bytes);
 }
 
 }  // namespace normtune

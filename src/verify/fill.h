@@ -28,6 +28,8 @@ std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, 
 
 /// Fills with a signalling NaN that no arithmetic produces (results are quiet NaNs) and no copy of an input holds.
 void poison(Dtype dtype, std::span<std::byte> bytes);
+/// The four bytes that it repeats.
+std::uint32_t poison_word(Dtype dtype);
 std::uint32_t poison_code(Dtype dtype);
 
 }  // namespace normtune

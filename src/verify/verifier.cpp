@@ -105,9 +105,7 @@ private:
     Findings run_once(const Kernel& compiled) {
         for (const Tensor& tensor : tensors_) {
             if (tensor.access == Access::out) {
-                const std::span<std::byte> bytes = scratch(tensor);
-                poison(tensor.dtype, bytes);
-                buffers_->upload(tensor.role, 0, bytes);
+                buffers_->fill(tensor.role, 0, poison_word(tensor.dtype), tensor.span_bytes());
             } else if (tensor.access == Access::in_out) {
                 buffers_->upload(tensor.role, 0, kept_.at(tensor.role));
             }

@@ -126,6 +126,14 @@ void CpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> byt
     std::memcpy(address(to, set), bytes.data(), bytes.size());
 }
 
+void CpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
+    const Place& to = place(role);
+    if (set < 0 || set >= sets_ || bytes != to.tensor.span_bytes()) {
+        throw std::invalid_argument(fmt::format("fill of {}: wrong set or size", tensor_names.name(role)));
+    }
+    repeat_word(word, std::span(address(to, set), static_cast<std::size_t>(bytes)));
+}
+
 void CpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
     const Place& from = place(role);
     if (set < 0 || set >= sets_ || std::cmp_not_equal(bytes.size(), from.tensor.span_bytes())) {

@@ -44,6 +44,7 @@ public:
     int sets() const override { return sets_; }
     std::int64_t rotation_bytes() const override { return sets_ * tensor_bytes_; }
     void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
+    void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) override;
     void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
 
     const Problem& problem() const { return problem_; }

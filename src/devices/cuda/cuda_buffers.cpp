@@ -142,4 +142,14 @@ void CudaBuffers::download(TensorRole role, int set, std::span<std::byte> bytes)
           DeviceFault::launch_failed, "copying from the device");
 }
 
+void CudaBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
+    const DevicePointer to = at(role, set, static_cast<std::size_t>(bytes));
+    const auto words = static_cast<std::size_t>(bytes / 4);
+    constexpr Stream ordered_with_copies = nullptr;
+    check(driver_, driver_.set_u32_async(to, word, words, ordered_with_copies), DeviceFault::launch_failed,
+          "filling a tensor");
+    check(driver_, driver_.copy_to_device(to + 4 * words, &word, static_cast<std::size_t>(bytes) - 4 * words),
+          DeviceFault::launch_failed, "filling a tensor");
+}
+
 }  // namespace normtune::cuda

@@ -22,6 +22,7 @@ public:
     std::int64_t rotation_bytes() const override { return sets_ * set_bytes_; }
     void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
     void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
+    void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) override;
 
     const Problem& problem() const { return problem_; }
     std::int64_t set_bytes() const { return set_bytes_; }

@@ -4,6 +4,7 @@
 namespace normtune::cuda {
 
 /// nt_copy_U: U independent 16-byte loads a thread, then U stores; `vectors` counts 16-byte vectors.
+/// nt_spin: never ends where *zero stays 0 (planted_faults.h).
 /// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
 inline constexpr const char* utility_source = R"cuda(
 template <int unroll>
@@ -20,6 +21,9 @@ __device__ void copy(const uint4* from, uint4* to, long long vectors) {
         const long long at = first + (long long)i * blockDim.x;
         if (at < vectors) to[at] = held[i];
     }
+}
+extern "C" __global__ void nt_spin(const volatile int* zero) {
+    while (*zero == 0) {}
 }
 extern "C" __global__ void nt_copy_1(const uint4* from, uint4* to, long long vectors) { copy<1>(from, to, vectors); }
 extern "C" __global__ void nt_copy_2(const uint4* from, uint4* to, long long vectors) { copy<2>(from, to, vectors); }

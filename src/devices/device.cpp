@@ -1,0 +1,21 @@
+#include "devices/device.h"
+
+#include <cstring>
+
+namespace normtune {
+
+void repeat_word(std::uint32_t word, std::span<std::byte> bytes) {
+    std::size_t at = 0;
+    for (; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
+        std::memcpy(bytes.data() + at, &word, sizeof(word));
+    }
+    std::memcpy(bytes.data() + at, &word, bytes.size() - at);
+}
+
+void Buffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
+    std::vector<std::byte> contents(static_cast<std::size_t>(bytes));
+    repeat_word(word, contents);
+    upload(role, set, contents);
+}
+
+}  // namespace normtune
