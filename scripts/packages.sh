@@ -1,7 +1,7 @@
 # The one list of what normtune needs from Debian (12 or later), and its installation. Sourced by the other scripts.
 
 build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libmuparser-dev)
-test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema zsh)
+test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-venv zsh)
 lint_packages=(clang-format clang-tidy)
 
 # need_packages PACKAGE...: installs those that are missing.
@@ -40,4 +40,20 @@ need_packages() {
         return 1
     fi
     rm -f "$log"
+}
+
+# need_nvrtc FOLDER: NVRTC, which compiles CUDA kernels with no GPU, from PyPI into a virtual environment in FOLDER where
+# the machine has none. Without a network the tests that need it say so and are skipped.
+need_nvrtc() {
+    local found
+    found=$(find "${CUDA_HOME:-/usr/local/cuda}"/lib64 /usr/lib/*-linux-gnu -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
+    if [[ -n $found || $(uname -m) != x86_64 ]]; then
+        return 0
+    fi
+    if [[ ! -x $1/bin/pip ]]; then
+        python3 -m venv "$1" || return 0
+    fi
+    "$1/bin/pip" install --quiet --disable-pip-version-check 'nvidia-cuda-nvrtc==13.0.*' ||
+        echo "NVRTC could not be installed from PyPI: tests that compile CUDA kernels are skipped" >&2
+    export VIRTUAL_ENV=$1
 }

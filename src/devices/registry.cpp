@@ -4,6 +4,7 @@
 
 #include "devices/cpu/cpu_device.h"
 #include "devices/cpu/traits.h"
+#include "devices/cuda/code.h"
 #include "devices/cuda/cuda_device.h"
 #include "devices/cuda/discovery.h"
 #include "devices/replay/replay_device.h"
@@ -44,6 +45,27 @@ BackendTraits backend_traits(Backend backend) {
         default:
             not_built(backend);
     }
+}
+
+std::vector<std::string> known_architectures() {
+    return cuda::known_cuda_architectures();
+}
+
+DeviceInfo describe_architecture(const std::string& arch) {
+    if (const std::optional<DeviceInfo> known = cuda::known_cuda_device(arch)) {
+        return *known;
+    }
+    throw InputError(fmt::format("no architecture {} is known; those that are: {}", quoted_for_message(arch),
+                                 fmt::join(known_architectures(), ", ")));
+}
+
+std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
+    if (device.backend != Backend::cuda) {
+        throw InputError(
+            fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
+                        backend_names.name(device.backend), fmt::join(known_architectures(), ", ")));
+    }
+    return cuda::open_compiler(device);
 }
 
 std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::string& script) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/code_compiler.h"
 #include "devices/device.h"
 #include "problem/backend_traits.h"
 
@@ -22,6 +23,16 @@ std::vector<DeviceReport> find_devices();
 
 /// The planning side of a backend; needs no device.
 BackendTraits backend_traits(Backend backend);
+
+/// Architectures that planning knows a device of, with none here.
+std::vector<std::string> known_architectures();
+
+/// A well-known device of an architecture ("sm_90"), for planning where there is none. Throws InputError: unknown.
+DeviceInfo describe_architecture(const std::string& arch);
+
+/// The run-time compiler of a device that need not be here. Throws InputError: the backend has none, it is not
+/// installed, or it does not know the architecture.
+std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device);
 
 /// Opens a device in this process. `script` is the replay device's file, empty for the others.
 /// Throws InputError: no such device, with the reason from its report.

@@ -21,6 +21,10 @@ double part_done(std::size_t rounds, int least_rounds) {
     return built + (1 - built) * std::min(1.0, static_cast<double>(rounds) / (least_rounds + 1));
 }
 
+CodeFigures figures_of(const std::optional<CompileInfo>& compile) {
+    return compile ? compile->figures() : CodeFigures{};
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
@@ -32,7 +36,8 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
       session_(session),
       recorder_(recorder),
       key_(problem.key()),
-      rounds_(options, session, "rounds/" + key_) {
+      rounds_(options, session, "rounds/" + key_),
+      code_rules_(options.space, problem, device) {
     for (TrialId id = 0; id < configurations_.size(); ++id) {
         if (recorder_.find(key_, configurations_[id].key()) == nullptr) {
             pending_.push_back(id);
@@ -146,6 +151,12 @@ std::vector<ProblemRun::Running> ProblemRun::build_batch() {
         } else {
             pending_.pop_back();
             auto& built = std::get<BuiltReply>(answer);
+            if (built.outcome == Outcome::passed && !code_rules_.empty()) {
+                if (const Rule* rule = code_rules_.taken_by(configurations_[id], figures_of(built.compile))) {
+                    built.outcome = Outcome::pruned;
+                    built.reason = fmt::format("rule {}: {}", rule->name, rule->keep);
+                }
+            }
             trial.record.compile = std::move(built.compile);
             trial.record.verification = std::move(built.verification);
             if (built.outcome != Outcome::passed || options_.verify_only) {

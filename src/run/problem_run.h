@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "problem/rules.h"
 #include "run/recorder.h"
 #include "run/rounds.h"
 #include "run/series.h"
@@ -59,6 +60,7 @@ private:
     Recorder& recorder_;
     std::string key_;
     RoundTaker rounds_;
+    CodeRules code_rules_;
     std::vector<TrialId> pending_;  // indices into configurations_, in the order in which they run, last first
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more

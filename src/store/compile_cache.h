@@ -19,7 +19,7 @@ struct CompileJob {
 struct CompiledCode {
     std::vector<std::byte> image;  // cubin or code object
     std::string log;               // the compiler's, warnings included
-    int registers = 0;             // the most of any of its kernels
+    int registers = 0;             // the most of any of its kernels, as the two below
     int spill_bytes = 0;
     int shared_bytes = 0;
     double compile_ms = 0;  // when it was compiled, wherever that was

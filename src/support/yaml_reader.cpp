@@ -12,7 +12,6 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t most_string_bytes = 200;
 
 bool is_control(char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -136,14 +135,14 @@ double YamlNode::number(double least, double most) const {
     return value;
 }
 
-std::string YamlNode::string() const {
+std::string YamlNode::string(std::size_t most_bytes) const {
     const std::string& text = scalar("text");
     bool printable = true;
     for (const char c : text) {
         printable = printable && !is_control(c);
     }
-    if (text.empty() || text.size() > most_string_bytes || !printable) {
-        fail_wanted(fmt::format("one line of 1 to {} bytes of text", most_string_bytes));
+    if (text.empty() || text.size() > most_bytes || !printable) {
+        fail_wanted(fmt::format("one line of 1 to {} bytes of text", most_bytes));
     }
     return text;
 }

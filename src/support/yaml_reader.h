@@ -48,8 +48,8 @@ public:
     std::int64_t integer(std::int64_t least, std::int64_t most) const;
     /// A finite number, unquoted, least ≤ value ≤ most.
     double number(double least, double most) const;
-    /// Not empty, one line, printable, at most 200 bytes; quotes are optional.
-    std::string string() const;
+    /// Not empty, one line (a folded block is one), printable, at most `most_bytes`; quotes are optional.
+    std::string string(std::size_t most_bytes = 200) const;
     bool boolean() const;  // true or false
     template <typename E, std::size_t N>
     E one_of(const NameTable<E, N>& table) const {

@@ -8,11 +8,27 @@
 
 namespace normtune::cuda {
 
-Compiler::Compiler(std::string arch, int threads) : arch_(std::move(arch)) {
+namespace {
+
+// Results that are kept after they were given out: verification's smaller shapes often share their problem's code.
+constexpr std::size_t most_taken = 256;
+
+std::string key_of(const std::vector<std::string>& options, std::string_view source) {
+    return fmt::format("{}\n{}", fmt::join(options, "\n"), content_hash(source.data(), source.size()));
+}
+
+}  // namespace
+
+Compiler::Compiler(std::string arch, int threads)
+    : most_threads_(threads > 0 ? static_cast<std::size_t>(threads)
+                                : std::max<std::size_t>(1, std::thread::hardware_concurrency())),
+      arch_(std::move(arch)) {
     std::string why_not;
     compiler_ = fmt::format("NVRTC {}", nvrtc_version(why_not));
-    const int count = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    for (int i = 0; i < count; ++i) {
+}
+
+void Compiler::start_threads() {
+    while (threads_.size() < most_threads_) {
         threads_.emplace_back([this] { work(); });
     }
 }
@@ -28,40 +44,49 @@ Compiler::~Compiler() {
     }
 }
 
-Compiler::Entry& Compiler::entry(const std::vector<std::string>& options, const std::string& source) {
-    std::string key = fmt::format("{}\n", fmt::join(options, "\n"));
-    key += content_hash(source.data(), source.size());
-    std::unique_ptr<Entry>& slot = entries_[key];
+std::shared_ptr<Compiler::Entry> Compiler::entry(const std::vector<std::string>& options, std::string_view source) {
+    std::shared_ptr<Entry>& slot = entries_[key_of(options, source)];
     if (slot == nullptr) {
-        slot = std::make_unique<Entry>();
-        slot->job = {compiler_, arch_, options, source};
+        slot = std::make_shared<Entry>();
+        slot->job = {compiler_, arch_, options, std::string(source)};
     }
-    return *slot;
+    return slot;
 }
 
-void Compiler::ahead(const std::vector<std::string>& options, const std::string& source) {
+void Compiler::ahead(const std::vector<std::string>& options, std::string_view source) {
     {
         const std::lock_guard lock(mutex_);
-        Entry& wanted = entry(options, source);
-        if (wanted.started) {
+        start_threads();
+        std::shared_ptr<Entry> wanted = entry(options, source);
+        if (wanted->started || wanted->queued) {
             return;
         }
-        queue_.push_back(&wanted);
+        wanted->queued = true;
+        queue_.push_back(std::move(wanted));
     }
-    changed_.notify_one();
+    changed_.notify_all();
 }
 
-const Compiler::Result& Compiler::get(const std::vector<std::string>& options, const std::string& source) {
+std::shared_ptr<const Compiler::Result> Compiler::get(const std::vector<std::string>& options,
+                                                      std::string_view source) {
     std::unique_lock lock(mutex_);
-    Entry& wanted = entry(options, source);
-    if (!wanted.started) {
-        compile(wanted, lock);
+    const std::shared_ptr<Entry> wanted = entry(options, source);
+    if (!wanted->started) {
+        compile(*wanted, lock);
     }
-    changed_.wait(lock, [&] { return wanted.done; });
-    if (wanted.failure) {
-        std::rethrow_exception(wanted.failure);
+    changed_.wait(lock, [&] { return wanted->done; });
+    if (!wanted->taken) {
+        wanted->taken = true;
+        taken_.push_back(key_of(options, source));
+        if (taken_.size() > most_taken) {
+            entries_.erase(taken_.front());
+            taken_.pop_front();
+        }
     }
-    return wanted.result;
+    if (wanted->failure) {
+        std::rethrow_exception(wanted->failure);
+    }
+    return wanted->result;
 }
 
 void Compiler::compile(Entry& job, std::unique_lock<std::mutex>& lock) {
@@ -80,7 +105,7 @@ void Compiler::compile(Entry& job, std::unique_lock<std::mutex>& lock) {
         failure = std::current_exception();
     }
     lock.lock();
-    job.result = std::move(result);
+    job.result = std::make_shared<const Result>(std::move(result));
     job.failure = failure;
     job.done = true;
     changed_.notify_all();
@@ -93,7 +118,7 @@ void Compiler::work() {
         if (stopping_) {
             return;
         }
-        Entry* next = queue_.front();
+        const std::shared_ptr<Entry> next = queue_.front();
         queue_.pop_front();
         if (!next->started) {
             compile(*next, lock);

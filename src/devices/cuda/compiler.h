@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace normtune::cuda {
 
 class Compiler {
 public:
-    /// `threads` 0: one a core.
+    /// `threads` 0: one a core. They start with the first job that is queued.
     Compiler(std::string arch, int threads);
     ~Compiler();
     Compiler(const Compiler&) = delete;
@@ -29,29 +30,37 @@ public:
     };
 
     /// Queues a job; of equal jobs one is compiled.
-    void ahead(const std::vector<std::string>& options, const std::string& source);
+    void ahead(const std::vector<std::string>& options, std::string_view source);
     /// The job's result, compiled now if it was not queued before. Throws DeviceError.
-    const Result& get(const std::vector<std::string>& options, const std::string& source);
+    std::shared_ptr<const Result> get(const std::vector<std::string>& options, std::string_view source);
+    /// "NVRTC 13.0".
+    const std::string& name() const { return compiler_; }
 
 private:
     struct Entry {
         CompileJob job;
-        Result result;
+        std::shared_ptr<const Result> result;
         std::exception_ptr failure;
+        bool queued = false;
         bool started = false;
         bool done = false;
+        bool taken = false;
     };
-    Entry& entry(const std::vector<std::string>& options, const std::string& source);
+    std::shared_ptr<Entry> entry(const std::vector<std::string>& options, std::string_view source);
     void compile(Entry& entry, std::unique_lock<std::mutex>& lock);
     void work();
+    void start_threads();
+
+    std::size_t most_threads_;
 
     std::string arch_;
     std::string compiler_;
     CompileCache cache_{""};
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<std::string, std::unique_ptr<Entry>> entries_;  // by options and source
-    std::deque<Entry*> queue_;
+    std::map<std::string, std::shared_ptr<Entry>> entries_;  // by options and source: the queued and the latest
+    std::deque<std::shared_ptr<Entry>> queue_;
+    std::deque<std::string> taken_;  // keys of entries whose result was given out, oldest first
     std::vector<std::thread> threads_;
     bool stopping_ = false;
 };

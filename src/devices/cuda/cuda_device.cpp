@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "devices/cuda/code.h"
 #include "devices/cuda/compiler.h"
 #include "devices/cuda/cuda_buffers.h"
 #include "devices/cuda/cuda_timer.h"
 #include "devices/cuda/discovery.h"
+#include "devices/cuda/planted_faults.h"
 #include "devices/cuda/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
@@ -19,6 +21,9 @@
 namespace normtune::cuda {
 
 namespace {
+
+constexpr DevicePointer no_memory = 0x1000;
+constexpr std::int64_t more_than_any_device = std::int64_t{1} << 50;
 
 const Driver& require_driver() {
     std::string why_not;
@@ -55,12 +60,21 @@ private:
     Module module_ = nullptr;
 };
 
-std::vector<std::string> compile_options(const Configuration& configuration, const Problem& problem,
-                                         const DeviceInfo& device) {
-    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, device));
-    options.emplace_back("--std=c++17");
-    return options;
-}
+class DeviceMemory {
+public:
+    DeviceMemory(const Driver& driver, std::int64_t bytes) : driver_(driver) {
+        check(driver_, driver_.memory_alloc(&pointer_, static_cast<std::size_t>(bytes)), DeviceFault::out_of_memory,
+              "allocating the copy's buffers");
+    }
+    ~DeviceMemory() { driver_.memory_free(pointer_); }
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    DevicePointer pointer() const { return pointer_; }
+
+private:
+    const Driver& driver_;
+    DevicePointer pointer_ = 0;
+};
 
 struct Step {
     Function function;
@@ -76,6 +90,7 @@ public:
     CompileInfo compile_info;
     std::vector<Step> steps;
     std::int64_t workspace_bytes = 0;
+    PlantedFault planted = PlantedFault::none;
     // Graphs hold addresses: they go with the buffers and the workspace that they were made for.
     mutable std::unique_ptr<Rotation> rotation;
     mutable DevicePointer rotation_buffers = 0;
@@ -98,16 +113,17 @@ public:
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:
-    void launch(const Step& step, const CudaBuffers& buffers, int set, Stream stream) const;
+    void launch(const CudaKernel& kernel, const Step& step, const CudaBuffers& buffers, int set, Stream stream) const;
     void launch_plain(Function function, std::int64_t grid, int block, void** arguments, Stream stream) const;
     void clear_workspace(std::int64_t bytes, Stream stream);
     void evict(Stream stream) const;
     Rotation& kernel_rotation(const CudaKernel& kernel, const CudaBuffers& buffers, bool cold);
     Rotation& copy_rotation(const CudaBuffers& buffers, const SampleRequest& request);
-    Enqueue copy_with(const CudaBuffers& buffers, int unroll, std::int64_t bytes, int sets) const;
+    Enqueue copy_with(DevicePointer place, int unroll, std::int64_t bytes, std::int64_t stride, int sets) const;
 
     const Driver& driver_;
     DeviceInfo info_;
+    PlantedFaults planted_ = PlantedFaults::from_environment();
     Stream stream_ = nullptr;
     std::unique_ptr<Compiler> compiler_;
     std::unique_ptr<CudaTimer> timer_;
@@ -116,6 +132,7 @@ private:
     std::int64_t workspace_bytes_ = 0;
     DevicePointer eviction_ = 0;
     std::int64_t eviction_bytes_ = 0;
+    std::unique_ptr<DeviceMemory> copy_place_;
     std::unique_ptr<Rotation> copy_;
     DevicePointer copy_buffers_ = 0;
     bool copy_cold_ = true;
@@ -140,7 +157,7 @@ CudaDevice::CudaDevice(int ordinal) : driver_(require_driver()), info_(describe_
     timer_ = std::make_unique<CudaTimer>(driver_, stream_, wait_value != 0, bus_id.data());
     compiler_ = std::make_unique<Compiler>(info_.arch, 0);
     utilities_ =
-        std::make_unique<LoadedModule>(driver_, compiler_->get({"--std=c++17"}, utility_source).code.image.data());
+        std::make_unique<LoadedModule>(driver_, compiler_->get({"--std=c++17"}, utility_source)->code.image.data());
     eviction_bytes_ = 2 * info_.cache_bytes;
     started(driver_.memory_alloc(&eviction_, static_cast<std::size_t>(eviction_bytes_ + 16)));
     started(driver_.set_u32_async(eviction_, 0, static_cast<std::size_t>(eviction_bytes_ / 4 + 4), stream_));
@@ -161,19 +178,16 @@ std::unique_ptr<Kernel> CudaDevice::compile(const Problem& problem, const Config
     if (const std::string objection = gpu::objection(configuration, problem, info_); !objection.empty()) {
         throw DeviceError(DeviceFault::unsupported, objection);
     }
-    const Compiler::Result& compiled =
-        compiler_->get(compile_options(configuration, problem, info_), std::string(gpu::source()));
-    auto kernel = std::make_unique<CudaKernel>(driver_, compiled.code.image.data());
+    const auto compiled = compiler_->get(compile_options(configuration, problem, info_), gpu::source());
+    auto kernel = std::make_unique<CudaKernel>(driver_, compiled->code.image.data());
     gpu::LaunchPlan plan = gpu::launch_plan(configuration, problem, info_);
-    CompileInfo& info = kernel->compile_info;
-    info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
-    info.from_cache = compiled.from_cache;
-    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
-    info.registers = compiled.code.registers;
-    info.spill_bytes = compiled.code.spill_bytes;
-    info.workspace_bytes = plan.workspace_bytes;
-    info.programs = plan.launches.front().grid_x * plan.launches.front().grid_y;
+    CompileInfo& info = kernel->compile_info = compile_info(*compiled, plan, info_);
     kernel->workspace_bytes = plan.workspace_bytes;
+    kernel->planted = planted_.of(configuration);
+    if (kernel->planted == PlantedFault::out_of_memory) {
+        kernel->workspace_bytes = more_than_any_device;
+    }
+    const std::string main_kernel = main_launch(plan).kernel;
     for (gpu::Launch& launch : plan.launches) {
         const Function function = kernel->module.function(launch.kernel.c_str());
         if (launch.shared_bytes > 48 * 1024) {
@@ -185,44 +199,55 @@ std::unique_ptr<Kernel> CudaDevice::compile(const Problem& problem, const Config
         }
         kernel->steps.push_back({function, std::move(launch)});
     }
-    const Step& first = kernel->steps.front();
-    int blocks = 0;
     int most_threads = 0;
-    int static_shared = 0;
     DeviceId device = 0;
     driver_.device_get(&device, info_.ordinal);
     driver_.device_get_attribute(&most_threads, static_cast<int>(Attribute::max_threads_per_multiprocessor), device);
-    driver_.function_get_attribute(&static_shared, static_cast<int>(FunctionAttribute::shared_bytes), first.function);
-    check(driver_,
-          driver_.occupancy_blocks(&blocks, first.function, first.launch.block,
-                                   static_cast<std::size_t>(first.launch.shared_bytes)),
-          DeviceFault::launch_failed, "asking for the occupancy");
-    if (blocks == 0) {
-        throw DeviceError(DeviceFault::launch_failed, "not even one program fits on a multiprocessor");
+    for (const Step& step : kernel->steps) {
+        int programs = 0;
+        check(driver_,
+              driver_.occupancy_blocks(&programs, step.function, step.launch.block,
+                                       static_cast<std::size_t>(step.launch.shared_bytes)),
+              DeviceFault::launch_failed, "asking for the occupancy");
+        if (programs == 0) {
+            throw DeviceError(DeviceFault::unsupported,
+                              fmt::format("not even one program of {} fits on a multiprocessor", step.launch.kernel));
+        }
+        if (step.launch.cooperative && step.launch.grid_x > std::int64_t{programs} * info_.compute_units) {
+            throw DeviceError(DeviceFault::unsupported,
+                              fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
+                                          "and shared memory leave room for {}",
+                                          step.launch.grid_x, std::int64_t{programs} * info_.compute_units));
+        }
+        if (step.launch.kernel == main_kernel) {
+            info.occupancy = static_cast<double>(programs * step.launch.block) / std::max(1, most_threads);
+        }
     }
-    info.shared_bytes = static_shared + static_cast<int>(first.launch.shared_bytes);
-    info.occupancy = static_cast<double>(blocks * first.launch.block) / std::max(1, most_threads);
     return kernel;
 }
 
 void CudaDevice::compile_ahead(const Problem& problem, const Configuration& configuration) {
     if (gpu::objection(configuration, problem, info_).empty()) {
-        compiler_->ahead(compile_options(configuration, problem, info_), std::string(gpu::source()));
+        compiler_->ahead(compile_options(configuration, problem, info_), gpu::source());
     }
 }
 
 std::unique_ptr<Buffers> CudaDevice::allocate(const Problem& problem, const BufferRequest& request) {
+    copy_.reset();  // its buffers are gone, and the new ones may lie at the same address
+    copy_place_.reset();
     return std::make_unique<CudaBuffers>(driver_, problem, request, stream_);
 }
 
-void CudaDevice::launch(const Step& step, const CudaBuffers& buffers, int set, Stream stream) const {
+void CudaDevice::launch(const CudaKernel& kernel, const Step& step, const CudaBuffers& buffers, int set,
+                        Stream stream) const {
     PackedArguments packed;
     for (std::size_t i = 0; i < step.launch.arguments.size(); ++i) {
         const gpu::Argument& argument = step.launch.arguments[i];
         std::uint64_t& value = packed.values.at(i);
         switch (argument.source) {
             case gpu::Argument::Source::tensor:
-                value = buffers.pointer(argument.tensor, set);
+                value =
+                    kernel.planted == PlantedFault::illegal_address ? no_memory : buffers.pointer(argument.tensor, set);
                 break;
             case gpu::Argument::Source::workspace:
                 value = workspace_ + static_cast<std::uint64_t>(argument.integer);
@@ -290,8 +315,13 @@ void CudaDevice::clear_workspace(std::int64_t bytes, Stream stream) {
 void CudaDevice::run(const Kernel& kernel, Buffers& buffers, int set) {
     const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
     clear_workspace(cuda_kernel.workspace_bytes, stream_);
+    if (cuda_kernel.planted == PlantedFault::hang) {
+        DevicePointer zero = eviction_;
+        std::array<void*, 1> arguments{&zero};
+        launch_plain(utilities_->function("nt_spin"), 1, 32, arguments.data(), stream_);
+    }
     for (const Step& step : cuda_kernel.steps) {
-        launch(step, static_cast<CudaBuffers&>(buffers), set, stream_);
+        launch(cuda_kernel, step, static_cast<CudaBuffers&>(buffers), set, stream_);
     }
     check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
 }
@@ -312,7 +342,7 @@ Rotation& CudaDevice::kernel_rotation(const CudaKernel& kernel, const CudaBuffer
             driver_,
             [this, &kernel, &buffers](int set, Stream stream) {
                 for (const Step& step : kernel.steps) {
-                    launch(step, buffers, set, stream);
+                    launch(kernel, step, buffers, set, stream);
                 }
             },
             buffers.sets(), buffers.set_bytes(), info_.cache_bytes);
@@ -324,12 +354,12 @@ Rotation& CudaDevice::kernel_rotation(const CudaKernel& kernel, const CudaBuffer
 }
 
 // unroll 0: the driver's own copy.
-Enqueue CudaDevice::copy_with(const CudaBuffers& buffers, int unroll, std::int64_t bytes, int sets) const {
-    const DevicePointer arena = buffers.pointer(TensorRole::x, 0);
+Enqueue CudaDevice::copy_with(DevicePointer place, int unroll, std::int64_t bytes, std::int64_t stride,
+                              int sets) const {
     const Function function = unroll > 0 ? utilities_->function(fmt::format("nt_copy_{}", unroll).c_str()) : nullptr;
-    return [this, arena, function, unroll, bytes, sets](int set, Stream stream) {
-        DevicePointer from = arena + static_cast<DevicePointer>((set % sets) * 2 * bytes);
-        DevicePointer to = from + static_cast<DevicePointer>(bytes);
+    return [this, place, function, unroll, bytes, stride, sets](int set, Stream stream) {
+        DevicePointer from = place + static_cast<DevicePointer>((set % sets) * 2 * stride);
+        DevicePointer to = from + static_cast<DevicePointer>(stride);
         if (function == nullptr) {
             check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream),
                   DeviceFault::launch_failed, "copying");
@@ -348,19 +378,22 @@ Rotation& CudaDevice::copy_rotation(const CudaBuffers& buffers, const SampleRequ
     if (copy_ != nullptr && copy_buffers_ == arena && copy_cold_ == request.cold) {
         return *copy_;
     }
-    // As many bytes as the op's least, half of them read and half written, in whole 16-byte vectors. `full` moves more
-    // than one set holds: then a copy takes the room of several.
+    // As many bytes as the op's least, half of them read and half written, in whole 16-byte vectors, over the kernel's
+    // own buffers; `full` moves more than one set holds, so that it may need a place of its own.
     const std::int64_t bytes = std::max<std::int64_t>(16, least_bytes(buffers.problem()) / 2 / 16 * 16);
-    const std::int64_t room = buffers.rotation_bytes();
-    const int sets = static_cast<int>(std::max<std::int64_t>(1, room / (2 * bytes)));
-    if (2 * bytes > room) {
-        throw DeviceError(DeviceFault::out_of_memory, "the buffers are too small for a copy of the least bytes");
+    const std::int64_t stride = (bytes + 511) / 512 * 512;
+    DevicePointer place = buffers.pointer(TensorRole::x, 0);
+    int sets = static_cast<int>(buffers.rotation_bytes() / (2 * stride));
+    if (sets < 1) {
+        sets = 1;
+        copy_place_ = std::make_unique<DeviceMemory>(driver_, 2 * stride);
+        place = copy_place_->pointer();
     }
     // The fastest plain copy at this size, by a short trial of each.
     double best = 0;
     for (const int unroll : {0, 1, 2, 4, 8}) {
-        auto rotation = std::make_unique<Rotation>(driver_, copy_with(buffers, unroll, bytes, sets), sets, 2 * bytes,
-                                                   info_.cache_bytes);
+        auto rotation = std::make_unique<Rotation>(driver_, copy_with(place, unroll, bytes, stride, sets), sets,
+                                                   2 * bytes, info_.cache_bytes);
         SampleRequest trial = request;
         trial.samples = 5;
         const double us = median(timer_->sample(*rotation, trial, [this](Stream stream) { evict(stream); }).us);

@@ -64,14 +64,14 @@ CudaTimer::CudaTimer(const Driver& driver, Stream stream, bool has_wait_value, s
           DeviceFault::out_of_memory, "making the gate");
     check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, memory, 0), DeviceFault::launch_failed,
           "making the gate");
-    gate_ = static_cast<volatile std::uint32_t*>(memory);
+    gate_ = static_cast<std::uint32_t*>(memory);
     *gate_ = 0;
 }
 
 CudaTimer::~CudaTimer() {
     driver_.event_destroy(start_);
     driver_.event_destroy(end_);
-    driver_.memory_free_host(const_cast<std::uint32_t*>(gate_));
+    driver_.memory_free_host(gate_);
 }
 
 void CudaTimer::close_gate() {
@@ -83,9 +83,7 @@ void CudaTimer::close_gate() {
 }
 
 void CudaTimer::open_gate() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    *gate_ = ticket_;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::atomic_ref<std::uint32_t>(*gate_).store(ticket_, std::memory_order_seq_cst);
 }
 
 double CudaTimer::timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before) {

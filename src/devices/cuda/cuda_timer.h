@@ -63,7 +63,7 @@ private:
     std::string pci_bus_id_;
     Event start_ = nullptr;
     Event end_ = nullptr;
-    volatile std::uint32_t* gate_ = nullptr;  // host memory that the stream waits on
+    std::uint32_t* gate_ = nullptr;  // host memory that the stream waits on
     DevicePointer gate_on_device_ = 0;
     std::uint32_t ticket_ = 0;
 };

@@ -94,20 +94,34 @@ DeviceInfo describe_cuda_device(int ordinal) {
     return *report.info;
 }
 
+namespace {
+
+struct Known {
+    const char* arch;
+    const char* name;
+    int compute_units;
+    std::int64_t shared_kib;
+    std::int64_t l2_mib;
+    std::int64_t memory_gib;
+};
+
 // Multiprocessors, L2 and shared memory a block: NVIDIA's A100 (80 GB), H100 (SXM) and B200 data sheets and the CUDA
 // programming guide's table of compute capabilities.
+constexpr std::array<Known, 3> known{{{"sm_80", "NVIDIA A100 (planned)", 108, 163, 40, 80},
+                                      {"sm_90", "NVIDIA H100 (planned)", 132, 227, 50, 80},
+                                      {"sm_100", "NVIDIA B200 (planned)", 148, 227, 126, 180}}};
+
+}  // namespace
+
+std::vector<std::string> known_cuda_architectures() {
+    std::vector<std::string> out;
+    for (const Known& k : known) {
+        out.emplace_back(k.arch);
+    }
+    return out;
+}
+
 std::optional<DeviceInfo> known_cuda_device(const std::string& arch) {
-    struct Known {
-        const char* arch;
-        const char* name;
-        int compute_units;
-        std::int64_t shared_kib;
-        std::int64_t l2_mib;
-        std::int64_t memory_gib;
-    };
-    constexpr std::array<Known, 3> known{{{"sm_80", "NVIDIA A100 (planned)", 108, 163, 40, 80},
-                                          {"sm_90", "NVIDIA H100 (planned)", 132, 227, 50, 80},
-                                          {"sm_100", "NVIDIA B200 (planned)", 148, 227, 126, 180}}};
     for (const Known& k : known) {
         if (arch == k.arch) {
             DeviceInfo info;
@@ -128,7 +142,7 @@ std::optional<DeviceInfo> known_cuda_device(const std::string& arch) {
 }
 
 BackendTraits cuda_traits() {
-    return {Backend::cuda, gpu::gpu_inert_axes(Backend::cuda), gpu::gpu_limits()};
+    return {Backend::cuda, gpu::gpu_inert_axes(Backend::cuda), gpu::gpu_limits(), false, false};
 }
 
 }  // namespace normtune::cuda

@@ -19,6 +19,8 @@ DeviceInfo describe_cuda_device(int ordinal);
 /// A well-known device of an architecture ("sm_80", "sm_90", "sm_100"), for planning with no device; empty if unknown.
 std::optional<DeviceInfo> known_cuda_device(const std::string& arch);
 
+std::vector<std::string> known_cuda_architectures();
+
 BackendTraits cuda_traits();
 
 }  // namespace normtune::cuda

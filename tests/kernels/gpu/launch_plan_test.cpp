@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/limits.h"
+#include "problem/space.h"
 
 namespace normtune::gpu {
 namespace {
@@ -171,6 +173,33 @@ TEST(Limits, NameEachReason) {
     EXPECT_NE(why("rms_norm/backward/bf16/llama/8192x16384", "w4.t128.r1.row.registers.masked.persistent_strided")
                   .find("do not fit the registers"),
               std::string::npos);
+}
+
+TEST(Limits, AnswerFromTheAxesThatTheyName) {
+    // Planning tabulates a limit over its axes alone, sensible combinations or not.
+    const SearchSpace space = load_space("default");
+    std::mt19937 random(7);
+    const auto draw = [&](const AxisValues& axis) { return axis.values[random() % axis.values.size()]; };
+    for (const char* key : {"rms_norm/forward/bf16/llama/8192x4096", "fused_add_rms_norm/full/fp32/none/3x409",
+                            "rms_norm/backward/fp16/gemma/32768x128"}) {
+        const Problem problem = parse_problem_key(key);
+        for (const BackendLimit& limit : gpu_limits()) {
+            for (int i = 0; i < 2000; ++i) {
+                Configuration one;
+                for (const AxisValues& axis : space.axes) {
+                    set_axis(one, axis.axis, draw(axis));
+                }
+                Configuration other = one;
+                for (const AxisValues& axis : space.axes) {
+                    if (std::find(limit.axes.begin(), limit.axes.end(), axis.axis) == limit.axes.end()) {
+                        set_axis(other, axis.axis, draw(axis));
+                    }
+                }
+                ASSERT_EQ(limit.admits(one, problem, h100()), limit.admits(other, problem, h100()))
+                    << limit.name << ' ' << key << ' ' << one.key() << ' ' << other.key();
+            }
+        }
+    }
 }
 
 TEST(Limits, HaveNamesOfTheirOwn) {

@@ -1,10 +1,11 @@
 // A broad random sample of the space through NVRTC, with no GPU; skipped where NVRTC is not installed.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
 #include <random>
 
+#include "devices/cuda/nvrtc.h"
+#include "devices/device.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
 
@@ -23,43 +24,22 @@ DeviceInfo nvidia() {
 
 class Nvrtc {
 public:
-    Nvrtc() {
-        for (const char* name :
-             {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-            if (library_ == nullptr) {
-                library_ = dlopen(name, RTLD_NOW);
-            }
-        }
-    }
-    bool found() const { return library_ != nullptr; }
+    bool found() const { return !cuda::nvrtc_version(why_not).empty(); }
 
     /// The compiler's log; `ok` says whether there is code.
     std::string compile(const std::vector<std::string>& defines, const std::string& arch, bool& ok) {
-        void* program = nullptr;
-        call<int (*)(void**, const char*, const char*, int, const char* const*, const char* const*)>(
-            "nvrtcCreateProgram")(&program, std::string(source()).c_str(), "normtune.cu", 0, nullptr, nullptr);
-        std::vector<std::string> options{"--std=c++17", "--gpu-architecture=" + arch, "--ptxas-options=-v"};
-        options.insert(options.end(), defines.begin(), defines.end());
-        std::vector<const char*> pointers;
-        for (const std::string& option : options) {
-            pointers.push_back(option.c_str());
+        std::vector<std::string> options = defines;
+        options.emplace_back("--std=c++17");
+        try {
+            ok = true;
+            return cuda::nvrtc_compile({"", arch, options, std::string(source())}).log;
+        } catch (const DeviceError& error) {
+            ok = false;
+            return error.what();
         }
-        ok = call<int (*)(void*, int, const char* const*)>("nvrtcCompileProgram")(
-                 program, static_cast<int>(pointers.size()), pointers.data()) == 0;
-        std::size_t size = 0;
-        call<int (*)(void*, std::size_t*)>("nvrtcGetProgramLogSize")(program, &size);
-        std::string log(size, '\0');
-        call<int (*)(void*, char*)>("nvrtcGetProgramLog")(program, log.data());
-        call<int (*)(void**)>("nvrtcDestroyProgram")(&program);
-        return log;
     }
 
-private:
-    template <typename F>
-    F call(const char* name) {
-        return reinterpret_cast<F>(dlsym(library_, name));
-    }
-    void* library_ = nullptr;
+    mutable std::string why_not;
 };
 
 bool spills(const std::string& log) {
@@ -120,7 +100,7 @@ class NvrtcSample : public ::testing::TestWithParam<unsigned> {};
 TEST_P(NvrtcSample, CompilesForAmpereAndHopper) {
     Nvrtc nvrtc;
     if (!nvrtc.found()) {
-        GTEST_SKIP() << "libnvrtc is not installed";
+        GTEST_SKIP() << nvrtc.why_not;
     }
     std::mt19937 random(GetParam());
     int compiled = 0;
@@ -151,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, NvrtcSample, ::testing::Values(1U, 2U, 3U, 4U));
 TEST(Nvrtc, ConfigurationsThatWinOnHopperDoNotSpill) {
     Nvrtc nvrtc;
     if (!nvrtc.found()) {
-        GTEST_SKIP() << "libnvrtc is not installed";
+        GTEST_SKIP() << nvrtc.why_not;
     }
     DeviceInfo device = nvidia();
     device.shared_bytes_per_program = 227 << 10;

@@ -1,0 +1,158 @@
+#include "devices/cuda/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "devices/cuda/code.h"
+#include "devices/cuda/discovery.h"
+#include "devices/cuda/nvrtc.h"
+#include "kernels/gpu/limits.h"
+#include "problem/plan.h"
+#include "store/temporary_folder.h"
+#include "support/error.h"
+
+namespace normtune::cuda {
+namespace {
+
+// CUDA's occupancy calculator, compute capabilities 8.0 and 9.0.
+TEST(CudaOccupancy, CountsWhatRegistersSharedMemoryAndThreadsLeave) {
+    constexpr std::int64_t shared_90 = 227 << 10;
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 256, 32, 0), 8);
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 256, 33, 0), 6) << "40 registers are given: 1280 a warp";
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 1024, 64, 0), 1);
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 1024, 65, 0), 0);
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 32, 32, 0), 32);
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 128, 16, 100 << 10), 2);
+    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 128, 16, shared_90), 1);
+    EXPECT_EQ(programs_per_multiprocessor("sm_80", 163 << 10, 128, 16, 100 << 10), 1);
+    EXPECT_EQ(programs_per_multiprocessor("sm_89", 99 << 10, 512, 32, 0), 3);
+}
+
+TEST(KnownCudaDevices, AreThoseThatPlanningOffers) {
+    for (const std::string& arch : known_cuda_architectures()) {
+        const std::optional<DeviceInfo> device = known_cuda_device(arch);
+        ASSERT_TRUE(device);
+        EXPECT_EQ(device->arch, arch);
+        EXPECT_TRUE(device->has_async_copy);
+        EXPECT_GE(device->compute_units, 100);
+    }
+    EXPECT_FALSE(known_cuda_device("sm_42"));
+}
+
+class CudaCompiler : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string why_not;
+        if (nvrtc_version(why_not).empty()) {
+            GTEST_SKIP() << why_not;
+        }
+        setenv("NORMTUNE_CACHE_DIR", folder_.path().c_str(), 1);
+    }
+    void TearDown() override { unsetenv("NORMTUNE_CACHE_DIR"); }
+
+    static std::string kernel(int number) {
+        return "extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) + ".0f; }";
+    }
+
+    testing::TemporaryFolder folder_;
+};
+
+TEST_F(CudaCompiler, CompilesAheadOnceAndFindsItInTheCacheLater) {
+    {
+        Compiler compiler("sm_80", 2);
+        for (int i = 0; i < 8; ++i) {
+            compiler.ahead({}, kernel(i % 4));
+        }
+        for (int i = 0; i < 4; ++i) {
+            const auto result = compiler.get({}, kernel(i));
+            EXPECT_FALSE(result->from_cache);
+            EXPECT_GT(result->code.image.size(), 100U);
+            EXPECT_GT(result->code.registers, 0);
+            EXPECT_EQ(compiler.get({}, kernel(i)).get(), result.get());
+        }
+    }
+    Compiler again("sm_80", 1);
+    EXPECT_TRUE(again.get({}, kernel(1))->from_cache);
+    EXPECT_FALSE(again.get({"-DX=1"}, kernel(1))->from_cache) << "other options are another job";
+    Compiler other("sm_90", 1);
+    EXPECT_FALSE(other.get({}, kernel(1))->from_cache) << "another architecture is another job";
+}
+
+TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
+    Compiler compiler("sm_80", 2);
+    const std::string wrong = "extern \"C\" __global__ void k() { undeclared = 1; }";
+    compiler.ahead({}, wrong);
+    compiler.ahead({}, kernel(1));
+    for (int i = 0; i < 2; ++i) {
+        try {
+            compiler.get({}, wrong);
+            FAIL() << "compiled";
+        } catch (const DeviceError& error) {
+            EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
+            EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_FALSE(compiler.get({}, kernel(1))->code.image.empty());
+}
+
+TEST_F(CudaCompiler, AnUnknownArchitectureIsUnsupported) {
+    DeviceInfo device = *known_cuda_device("sm_80");
+    device.arch = "sm_42";
+    EXPECT_THROW(cuda::open_compiler(device), InputError);
+}
+
+TEST_F(CudaCompiler, MayBeLeftWithWorkInTheQueue) {
+    Compiler compiler("sm_80", 2);
+    for (int i = 0; i < 50; ++i) {
+        compiler.ahead({}, kernel(i));
+    }
+}
+
+// What the default rules keep does not spill: each op and mode on short, usual and wide rows. The rules that are
+// applied before anything is compiled foresee most of it.
+TEST_F(CudaCompiler, TheDefaultSpaceDoesNotSpill) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "what NVRTC makes of the space is the same under a sanitizer, and takes a minute";
+#endif
+    const SearchSpace space = load_space("default");
+    for (const char* arch : {"sm_80", "sm_90"}) {
+        const DeviceInfo device = *known_cuda_device(arch);
+        const std::unique_ptr<CodeCompiler> compiler = cuda::open_compiler(device);
+        int compiled = 0;
+        int spilled = 0;
+        for (const char* key :
+             {"rms_norm/forward/bf16/llama/8192x128", "rms_norm/backward/bf16/llama/32768x128",
+              "fused_add_rms_norm/forward/bf16/llama/2048x512", "rms_norm/forward/bf16/llama/8192x4096",
+              "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120",
+              "rms_norm/full/bf16/llama/128x8192", "fused_add_rms_norm/forward/bf16/llama/4096x16384",
+              "rms_norm/backward/fp32/llama/2048x4096"}) {
+            const Problem problem = parse_problem_key(key);
+            const CodeRules rules(space, problem, device);
+            std::vector<Configuration> planned;
+            plan_problem(problem, space, cuda_traits(), device, false,
+                         [&](const Configuration& c, const RuleTally*) { planned.push_back(c); });
+            for (const Configuration& c : planned) {
+                compiler->ahead(problem, c);
+            }
+            int kept = 0;
+            for (const Configuration& c : planned) {
+                const CompileInfo info = compiler->compile(problem, c);
+                ++compiled;
+                spilled += *info.spill_bytes > 0 ? 1 : 0;
+                if (rules.taken_by(c, info.figures()) == nullptr) {
+                    EXPECT_EQ(info.spill_bytes, 0) << arch << ' ' << key << ' ' << c.key();
+                    EXPECT_GT(*info.occupancy, 0) << arch << ' ' << key << ' ' << c.key();
+                    ++kept;
+                }
+            }
+            EXPECT_GT(kept, 0) << arch << ' ' << key;
+        }
+        std::cout << arch << ": " << compiled << " configurations compiled, " << spilled << " of them spill\n";
+        EXPECT_LE(spilled, compiled / 20) << "the register limit lets too much pass";
+    }
+}
+
+}  // namespace
+}  // namespace normtune::cuda
