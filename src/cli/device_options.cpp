@@ -34,6 +34,11 @@ bool DeviceOptions::given() const {
     return backend_ || ordinal_ || !replay_script_.empty();
 }
 
+bool DeviceOptions::fits(Backend backend) const {
+    return !ordinal_ && replay_script_.empty() &&
+           (!backend_ || *backend_ == automatic || backend_names.find(*backend_) == backend);
+}
+
 DeviceChoice DeviceOptions::choose() const {
     const std::optional<Backend> backend = backend_names.find(backend_.value_or(std::string(automatic)));
     if ((backend == Backend::replay) != !replay_script_.empty()) {

@@ -1,7 +1,12 @@
+#include <chrono>
+
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/selection_options.h"
 #include "devices/registry.h"
+#include "problem/rules.h"
 #include "report/plan_report.h"
 
 namespace normtune::cli {
@@ -12,35 +17,95 @@ public:
     void declare(OptionSet& options) override {
         selection_.declare(options);
         device_.declare(options);
+        options.one("--arch", word_of(known_architectures(), arch_),
+                    "Plan for a well-known device of this architecture; none need be here");
+        options.flag("--compile", "Also compile what would run, on all cores; needs no GPU (cuda)", compile_);
         options.group("Output");
         options.one("--format", word_of({"table", "json"}, format_), "json: schemas/plan.schema.json");
         options.flag("--list", "Also the key of every configuration that would run", list_);
         options.flag("--show-pruned", "Also the key of every pruned configuration, and by which rule", show_pruned_);
         options.example("normtune plan --shapes qwen3 --tokens 8192 --space exhaustive");
         options.example("normtune plan --shapes llama3 --site hidden --mode backward --list");
+        options.example("normtune plan --shapes qwen3 --tokens 8192 --arch sm_90 --compile");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
         PlanReport report;
         const Work work = selection_.work();
         report.space = work.space;
-        const DeviceChoice device = device_.choose();
-        report.device = device.info;
-        const BackendTraits traits = backend_traits(device.backend);
+        report.device = device();
+        const BackendTraits traits = backend_traits(report.device.backend);
+        std::unique_ptr<CodeCompiler> compiler = compile_ ? open_compiler(report.device) : nullptr;
+        std::vector<std::vector<Configuration>> kept;
         for (const Problem& problem : work.problems) {
-            add(report, problem, traits);
+            kept.push_back(add(report, problem, traits));
+        }
+        if (compiler != nullptr) {
+            compile(report, *compiler, kept);
         }
         print(format_ == "json" ? plan_json(report) : plan_table(report, style_of(stdout)));
-        return ExitCode::good;
+        return report.compiles() ? ExitCode::good : ExitCode::faulty_trials;
     }
 
 private:
-    void add(PlanReport& report, const Problem& problem, const BackendTraits& traits) const {
+    DeviceInfo device() const {
+        if (!arch_) {
+            return device_.choose().info;
+        }
+        const DeviceInfo known = describe_architecture(*arch_);
+        if (!device_.fits(known.backend)) {
+            throw InputError(
+                fmt::format("--arch {} plans for a {} device that need not be here: --device, "
+                            "--replay-script and another --backend do not go with it",
+                            *arch_, backend_names.name(known.backend)));
+        }
+        return known;
+    }
+
+    // One problem is queued ahead of the one whose results are taken, so that no core waits.
+    void compile(PlanReport& report, CodeCompiler& compiler,
+                 const std::vector<std::vector<Configuration>>& kept) const {
+        const auto start = std::chrono::steady_clock::now();
+        const auto queue = [&](std::size_t problem) {
+            for (std::size_t i = 0; problem < kept.size() && i < kept[problem].size(); ++i) {
+                compiler.ahead(report.plans[problem].problem, kept[problem][i]);
+            }
+        };
+        queue(0);
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            queue(i + 1);
+            const Problem& problem = report.plans[i].problem;
+            const CodeRules rules(report.space, problem, report.device);
+            std::vector<PlanReport::Compiled>& compiled = report.compiled.emplace_back();
+            for (const Configuration& configuration : kept[i]) {
+                PlanReport::Compiled& one = compiled.emplace_back();
+                one.key = configuration.key();
+                try {
+                    one.info = compiler.compile(problem, configuration);
+                    if (const Rule* rule = rules.taken_by(configuration, one.info->figures())) {
+                        one.pruned = true;
+                        one.reason = fmt::format("{}: {}", rule->name, rule->keep);
+                    }
+                } catch (const DeviceError& error) {
+                    one.reason = error.what();
+                }
+            }
+        }
+        report.compiler = compiler.name();
+        report.compile_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        report.list_code = list_;
+    }
+
+    std::vector<Configuration> add(PlanReport& report, const Problem& problem, const BackendTraits& traits) const {
+        std::vector<Configuration> configurations;
         std::vector<std::string> kept;
         std::vector<PlanReport::PrunedKey> pruned;
         PlanVisitor visitor;
-        if (list_ || show_pruned_) {
+        if (list_ || show_pruned_ || compile_) {
             visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
+                if (pruned_by == nullptr && compile_) {
+                    configurations.push_back(configuration);
+                }
                 if (pruned_by != nullptr && show_pruned_) {
                     pruned.push_back({configuration.key(), pruned_by->rule});
                 } else if (pruned_by == nullptr && list_) {
@@ -49,16 +114,19 @@ private:
             };
         }
         report.plans.push_back(plan_problem(problem, report.space, traits, report.device, show_pruned_, visitor));
-        if (list_) {
+        if (list_ && !(compile_ && format_ == "table")) {  // the table lists them with their figures
             report.kept_keys.push_back(std::move(kept));
         }
         if (show_pruned_) {
             report.pruned_keys.push_back(std::move(pruned));
         }
+        return configurations;
     }
 
     SelectionOptions selection_;
     DeviceOptions device_;
+    std::optional<std::string> arch_;
+    bool compile_ = false;
     std::string format_ = "table";
     bool list_ = false;
     bool show_pruned_ = false;

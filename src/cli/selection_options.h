@@ -52,6 +52,8 @@ class DeviceOptions {
 public:
     void declare(OptionSet& options);
     bool given() const;
+    /// Does what was given leave room for planning with a device of this backend that is not here?
+    bool fits(Backend backend) const;
     /// `auto` takes the best device found. Throws InputError: no such device, with the reason.
     DeviceChoice choose() const;
 

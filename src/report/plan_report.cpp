@@ -1,6 +1,7 @@
 #include "report/plan_report.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,94 @@ std::string keys_text(const PlanReport& report) {
     return out;
 }
 
+/// What is worth a line of its own: what failed, what spills, what a rule took.
+bool amiss(const PlanReport::Compiled& one) {
+    return !one.info || one.pruned || one.info->spill_bytes.value_or(0) > 0;
+}
+
+std::string code_line(const PlanReport::Compiled& one) {
+    if (!one.info) {
+        return one.reason;
+    }
+    std::string out = fmt::format("{} registers, {} bytes spilled, {} shared, occupancy {:.2f}, code {:.8}",
+                                  one.info->registers.value_or(0), one.info->spill_bytes.value_or(0),
+                                  byte_text(one.info->shared_bytes.value_or(0)), one.info->occupancy.value_or(0),
+                                  one.info->code_hash);
+    return one.pruned ? fmt::format("{}; pruned by {}", out, one.reason) : out;
+}
+
+struct CodeTotals {
+    std::size_t compiled = 0;
+    std::size_t failed = 0;
+    std::size_t spilling = 0;
+    std::size_t pruned = 0;
+    int registers = 0;
+    std::set<std::string> distinct;
+
+    void add(const PlanReport::Compiled& one) {
+        ++(one.info ? compiled : failed);
+        if (one.info) {
+            spilling += one.info->spill_bytes.value_or(0) > 0 ? 1 : 0;
+            pruned += one.pruned ? 1 : 0;
+            registers = std::max(registers, one.info->registers.value_or(0));
+            distinct.insert(one.info->code_hash);
+        }
+    }
+    std::vector<std::string> cells(std::string name) const {
+        return {std::move(name),   grouped(compiled), grouped(distinct.size()),    grouped(failed),
+                grouped(spilling), grouped(pruned),   fmt::format("{}", registers)};
+    }
+};
+
+std::string code_text(const PlanReport& report, const Style& style) {
+    Table table({{"problem"},
+                 {"compiled", Align::right},
+                 {"distinct code", Align::right},
+                 {"failed", Align::right},
+                 {"spill", Align::right},
+                 {"pruned by code", Align::right},
+                 {"most registers", Align::right}});
+    CodeTotals all;
+    std::string lines;
+    for (std::size_t i = 0; i < report.compiled.size(); ++i) {
+        CodeTotals totals;
+        const std::string problem = report.plans[i].problem.key();
+        for (const PlanReport::Compiled& one : report.compiled[i]) {
+            totals.add(one);
+            all.add(one);
+            if (report.list_code || amiss(one)) {
+                lines += fmt::format("{}  {}  {}\n", problem, one.key, code_line(one));
+            }
+        }
+        table.add(totals.cells(problem));
+    }
+    table.add(all.cells(fmt::format("{} in all", report.compiled.size())));
+    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", report.device.arch, report.compiler,
+                       time_text(report.compile_s), table.text(style), lines.empty() ? "" : "\n", lines);
+}
+
+nlohmann::json code_json(const std::vector<PlanReport::Compiled>& compiled) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const PlanReport::Compiled& one : compiled) {
+        nlohmann::json json{{"key", one.key},
+                            {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
+        if (!one.reason.empty()) {
+            json["reason"] = one.reason;
+        }
+        if (one.info) {
+            json["code_hash"] = one.info->code_hash;
+            json["registers"] = one.info->registers.value_or(0);
+            json["spill_bytes"] = one.info->spill_bytes.value_or(0);
+            json["shared_bytes"] = one.info->shared_bytes.value_or(0);
+            json["occupancy"] = one.info->occupancy.value_or(0);
+            json["compile_ms"] = one.info->compile_ms;
+            json["from_cache"] = one.info->from_cache;
+        }
+        out.push_back(std::move(json));
+    }
+    return out;
+}
+
 nlohmann::json tallies_json(const std::vector<RuleTally>& tallies) {
     nlohmann::json out = nlohmann::json::array();
     for (const RuleTally& tally : tallies) {
@@ -95,7 +184,16 @@ std::string plan_table(const PlanReport& report, const Style& style) {
         out += '\n';
         out += rules.text(style);
     }
+    if (!report.compiled.empty()) {
+        out += code_text(report, style);
+    }
     return out + keys_text(report);
+}
+
+bool PlanReport::compiles() const {
+    return std::all_of(compiled.begin(), compiled.end(), [](const std::vector<Compiled>& problem) {
+        return std::all_of(problem.begin(), problem.end(), [](const Compiled& one) { return one.info.has_value(); });
+    });
 }
 
 std::string plan_json(const PlanReport& report) {
@@ -116,14 +214,21 @@ std::string plan_json(const PlanReport& report) {
                 list.push_back({{"key", pruned.key}, {"rule", pruned.rule}});
             }
         }
+        if (!report.compiled.empty()) {
+            json["compiled"] = code_json(report.compiled[i]);
+        }
         problems.push_back(std::move(json));
     }
-    const nlohmann::json json{{"schema_version", plan_schema_version},
-                              {"normtune_version", version()},
-                              {"device", to_json(report.device)},
-                              {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
-                              {"problems", std::move(problems)},
-                              {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
+    nlohmann::json json{{"schema_version", plan_schema_version},
+                        {"normtune_version", version()},
+                        {"device", to_json(report.device)},
+                        {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
+                        {"problems", std::move(problems)},
+                        {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
+    if (!report.compiled.empty()) {
+        json["compiler"] = report.compiler;
+        json["compile_s"] = report.compile_s;
+    }
     return json.dump(2) + "\n";
 }
 

@@ -1,10 +1,12 @@
 // What `normtune plan` prints.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "devices/device.h"
 #include "problem/plan.h"
 #include "report/table.h"
 
@@ -21,6 +23,19 @@ struct PlanReport {
         std::string rule;
     };
     std::vector<std::vector<PrunedKey>> pruned_keys;
+    /// Where asked for: what the compiler says of each kept configuration; as long as plans, or empty.
+    struct Compiled {
+        std::string key;
+        std::optional<CompileInfo> info;  // empty: it did not compile
+        std::string reason;               // why it did not, or the rule that took it
+        bool pruned = false;              // by a rule that reads the code
+    };
+    std::vector<std::vector<Compiled>> compiled;
+    std::string compiler;    // "NVRTC 13.0"
+    double compile_s = 0;    // wall time of all of it
+    bool list_code = false;  // the table has the figures of every configuration, not only of those that are amiss
+
+    bool compiles() const;  // nothing failed to
 };
 
 /// Points and kept configurations of each problem, what each rule took, the sums, and the keys where there are any.
