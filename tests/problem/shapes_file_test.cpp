@@ -130,7 +130,7 @@ TEST(ShapesFile, AWrongNameIsAnsweredWithTheRightOnes) {
               "no file 'mine/qwen3.yaml', and none of that name among the shipped shapes; did you mean 'qwen3'?");
     EXPECT_EQ(refusal("zzz"),
               "no file 'zzz', and none of that name among the shipped shapes; known: deepseek_v3, gemma2, gemma3, "
-              "gpt_oss, liger, llama2, llama3, llama4, mistral, phi, qwen3, transformer_engine");
+              "gpt_oss, liger, llama2, llama3, llama4, mistral, peers, phi, qwen3, transformer_engine");
     EXPECT_EQ(refusal("."), ".: a directory; a YAML file is needed");
     EXPECT_EQ(refusal(""), "shapes: an empty or impossible file name");
     EXPECT_EQ(refusal(std::string(100000, 'x')).find('\n'), std::string::npos);

@@ -42,7 +42,7 @@ TEST(ShippedShapes, AllLoadAndSelect) {
         }
     }
     EXPECT_EQ(names, (std::set<std::string>{"deepseek_v3", "gemma2", "gemma3", "gpt_oss", "liger", "llama2", "llama3",
-                                            "llama4", "mistral", "phi", "qwen3", "transformer_engine"}));
+                                            "llama4", "mistral", "peers", "phi", "qwen3", "transformer_engine"}));
 }
 
 TEST(ShippedShapes, HiddenSizesOfTheModels) {
