@@ -49,7 +49,7 @@ private:
         // Over its axes' values; empty where that would be too large, and filled as points come where it is large.
         mutable std::vector<RuleAnswer> table;
         std::vector<std::pair<std::size_t, std::size_t>>
-            strides;  // position of an axis in the space, stride in `table`
+            strides;                      // position of an axis in the space, stride in `table`
         mutable std::vector<bool> known;  // of `table`; empty: all
         bool ever_keeps = true;
         bool always_keeps = false;

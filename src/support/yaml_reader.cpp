@@ -12,7 +12,6 @@
 namespace normtune {
 namespace {
 
-
 bool is_control(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7f;

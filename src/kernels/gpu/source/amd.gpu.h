@@ -6,8 +6,7 @@
 #else
 #define NT_WAVES
 #endif
-#define NT_KERNEL(threads, programs) \
-    extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads))) NT_WAVES void
+#define NT_KERNEL(threads, programs) extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads))) NT_WAVES void
 
 NT_DEVICE int nt_thread() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
 NT_DEVICE int nt_program_x() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x()); }
@@ -54,9 +53,13 @@ NT_DEVICE void nt_read_native(unsigned* w, const void* p) {
     }
 }
 template <int Bytes, bool Constant>
-NT_DEVICE void nt_read(unsigned* w, const void* p) { nt_read_native<Bytes, NT_LOAD_HINT == 1>(w, p); }
+NT_DEVICE void nt_read(unsigned* w, const void* p) {
+    nt_read_native<Bytes, NT_LOAD_HINT == 1>(w, p);
+}
 template <int Bytes>
-NT_DEVICE void nt_read_cached(unsigned* w, const void* p) { nt_read_native<Bytes, false>(w, p); }
+NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {
+    nt_read_native<Bytes, false>(w, p);
+}
 template <int Bytes>
 NT_DEVICE void nt_write(void* p, const unsigned* w) {
     if constexpr (Bytes == 2) {

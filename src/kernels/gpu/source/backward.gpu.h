@@ -6,9 +6,7 @@ constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
 constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;  // a chunked row is wider than registers hold
 
 /// m = dy·g, as the casting rounds it.
-NT_DEVICE float nt_scaled_gradient(float dy, float g) {
-    return NT_CASTING == nt_none ? nt_round<nt_element>(dy * g) : dy * g;
-}
+NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_CASTING == nt_none ? nt_round<nt_element>(dy * g) : dy * g; }
 
 /// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not.
 struct nt_scales {
@@ -134,8 +132,8 @@ NT_DEVICE constexpr int nt_epilogue_bytes() {
 }
 
 NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
-nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma,
-            float* partials, unsigned* counter, long long rows, int programs, int rows_per_program) {
+nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma, float* partials, unsigned* counter,
+            long long rows, int programs, int rows_per_program) {
     constexpr int inputs = nt_fused ? 3 : 2;
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
     static_assert(nt_max(nt_shared_bytes(inputs), nt_epilogue_bytes()) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");

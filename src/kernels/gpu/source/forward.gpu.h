@@ -19,8 +19,8 @@ NT_DEVICE void nt_reload_sum(Stage& stage, const void* s, int step, int chunk) {
 }
 
 NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
-nt_forward(const void* x, const void* residual, const void* gamma, void* y, void* s, float* rstd, long long rows,
-           int programs, int rows_per_program, float eps) {
+nt_forward(const void* x, const void* residual, const void* gamma, void* y, void* s, float* rstd, long long rows, int programs, int rows_per_program,
+           float eps) {
     constexpr int inputs = nt_fused ? 2 : 1;
     constexpr bool keep_sum = nt_fused && !NT_RESIDUAL_FP32;  // s, rounded, takes the place of x after the first pass
     typedef nt_rows<inputs, NT_X_STRIDE, -1> rows_type;

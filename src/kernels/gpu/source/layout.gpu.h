@@ -9,12 +9,12 @@ typedef long long nt_index;
 typedef int nt_index;
 #endif
 
-enum { nt_llama, nt_gemma, nt_none };                                            // NT_CASTING
-enum { nt_where, nt_masked, nt_guard, nt_even };                                 // NT_REDUCTION
-enum { nt_registers, nt_shared, nt_reload };                                     // NT_RESIDENCY
-enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous }; // NT_GRID
-enum { nt_hoisted, nt_before, nt_after };                                        // NT_GAMMA
-enum { nt_partials, nt_atomic, nt_split, nt_cooperative };                       // NT_DGAMMA
+enum { nt_llama, nt_gemma, nt_none };                                             // NT_CASTING
+enum { nt_where, nt_masked, nt_guard, nt_even };                                  // NT_REDUCTION
+enum { nt_registers, nt_shared, nt_reload };                                      // NT_RESIDENCY
+enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous };  // NT_GRID
+enum { nt_hoisted, nt_before, nt_after };                                         // NT_GAMMA
+enum { nt_partials, nt_atomic, nt_split, nt_cooperative };                        // NT_DGAMMA
 
 NT_DEVICE constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
 NT_DEVICE constexpr int nt_max(int a, int b) { return a > b ? a : b; }
@@ -48,7 +48,7 @@ constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_ST
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
 /// shared memory where the row lies there), slots. The epilogue of dgamma uses it again from the start.
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
-constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups * nt_row_warps * nt_held_rows : 0;
+constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
 NT_DEVICE constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
 constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
 constexpr bool nt_gamma_in_shared = nt_affine && NT_GAMMA == nt_hoisted && NT_RESIDENCY == nt_shared;
@@ -63,9 +63,7 @@ NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int h
     const int row = (slot * inputs + input) * nt_held_rows + held;
     return shared + nt_slots_at + (row * nt_row_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
 }
-NT_DEVICE char* nt_gamma_piece(char* shared, int access) {
-    return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes;
-}
+NT_DEVICE char* nt_gamma_piece(char* shared, int access) { return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes; }
 
 /// A thread's place in its row: group, and column of its `access`-th vector of the row.
 NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
@@ -112,9 +110,7 @@ struct nt_walk {
         }
     }
     /// Row of this thread's group.
-    NT_DEVICE nt_index row(int step, int held) const {
-        return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group());
-    }
+    NT_DEVICE nt_index row(int step, int held) const { return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group()); }
     NT_DEVICE bool has(nt_index row_) const { return nt_step_rows == 1 || row_ < rows; }
 };
 

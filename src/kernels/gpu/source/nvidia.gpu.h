@@ -2,8 +2,7 @@
 #if !defined(NT_EMULATED) && defined(__CUDA_ARCH__)
 
 #define NT_NVIDIA 1
-#define NT_KERNEL(threads, programs) \
-    extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, programs)))
+#define NT_KERNEL(threads, programs) extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, programs)))
 #if defined(__CUDACC_RTC__) || defined(__NVCC__)
 #undef NT_DEVICE
 #undef NT_SHARED
@@ -34,9 +33,7 @@ NT_DEVICE int nt_program_x() { return nt_special(1); }
 NT_DEVICE int nt_program_y() { return nt_special(2); }
 
 NT_DEVICE void nt_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
-NT_DEVICE void nt_group_barrier(int group, int threads) {
-    asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
-}
+NT_DEVICE void nt_group_barrier(int group, int threads) { asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory"); }
 #define NT_GROUP_BARRIERS 15
 
 NT_DEVICE float nt_shuffle_xor(float v, int mask) {

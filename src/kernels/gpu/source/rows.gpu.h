@@ -82,8 +82,7 @@ struct nt_stage {
     block now;
     block ahead[ahead_in_registers ? depth : 1];
 
-    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_)
-        : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {}
+    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_) : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {}
 
     NT_DEVICE void load_block(block& to, int step, int chunk, int inputs) const {
         NT_UNROLL
@@ -192,9 +191,7 @@ struct nt_stage {
         }
     }
 
-    NT_DEVICE char* piece(int step, int input, int held, int access) const {
-        return nt_piece_of(shared, Inputs, slot(step), input, held, access);
-    }
+    NT_DEVICE char* piece(int step, int input, int held, int access) const { return nt_piece_of(shared, Inputs, slot(step), input, held, access); }
 
 private:
     NT_DEVICE static void copy(block& to, const block& from) {
@@ -241,9 +238,7 @@ private:
 };
 
 /// Outputs are contiguous.
-NT_DEVICE void* nt_output(void* base, nt_index row, int access) {
-    return static_cast<char*>(base) + nt_offset<nt_element>(row, nt_cols, access);
-}
+NT_DEVICE void* nt_output(void* base, nt_index row, int access) { return static_cast<char*>(base) + nt_offset<nt_element>(row, nt_cols, access); }
 
 NT_DEVICE char* nt_dynamic_shared() {
 #if defined(NT_EMULATED)
