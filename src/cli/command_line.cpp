@@ -18,6 +18,7 @@ constexpr std::array<CommandEntry, 8> entries{{
     {"verify", "Prove configurations correct, without timing them", make_verify_command},
     {"best", "Print the winners of saved results", make_best_command},
     {"emit", "Write a configuration's CUDA source, launch geometry and binary", make_emit_command},
+    {"compare", "Say what became faster or slower between two results", make_compare_command},
     {"devices", "Say which devices are here, and why one is not", make_devices_command},
     {"shapes", "List, print and make model shapes", make_shapes_command},
     {"completion", "Print a completion script for bash or zsh", make_completion_command},

@@ -62,4 +62,19 @@ double student_t_tail(double t, int degrees) {
     return t >= 0 ? tail : 1 - tail;
 }
 
+double student_t_quantile(double tail, int degrees) {
+    double low = 0;
+    double high = 1;
+    while (student_t_tail(high, degrees) > tail && high < 1e12) {
+        low = high;
+        high *= 2;
+    }
+    constexpr int halvings = 60;  // to the last digits
+    for (int i = 0; i < halvings; ++i) {
+        const double middle = (low + high) / 2;
+        (student_t_tail(middle, degrees) > tail ? low : high) = middle;
+    }
+    return high;
+}
+
 }  // namespace normtune

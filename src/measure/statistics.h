@@ -24,5 +24,7 @@ Interval median_interval(std::span<const double> values, double confidence);
 /// P(T > t) of Student's t with `degrees` ≥ 1 (whole) degrees of freedom; the finite series of Abramowitz and
 /// Stegun 26.7.
 double student_t_tail(double t, int degrees);
+/// The t that P(T > t) = `tail` belongs to, 0 < tail ≤ ½.
+double student_t_quantile(double tail, int degrees);
 
 }  // namespace normtune

@@ -1,0 +1,86 @@
+#include <future>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/compare_options.h"
+#include "cli/output.h"
+#include "compare/summary.h"
+#include "report/comparison_report.h"
+
+namespace normtune::cli {
+namespace {
+
+class CompareCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        options.one("BASELINE", file(baseline_),
+                    "What was: a run folder, results.json, results.csv, liger.csv, or Liger-Kernel's CSV or JSON");
+        options.one("CANDIDATE", file(candidate_), "What is now, in any of these formats");
+        declare_matching(options, settings_);
+        options.group("Verdicts");
+        options.one("--threshold", number(0.01, 1000, threshold_percent_),
+                    "Percent: the least change that counts (default: 1)");
+        options.one("--metric", name_of(metric_names, settings_.metric), "(default: latency)");
+        options.group("Output");
+        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_),
+                    "markdown: for a pull request\n(default: table)");
+        options.one("--most", whole_number(0, 1'000'000'000, most_),
+                    "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
+        options.example("normtune compare before/ after/");
+        options.example("normtune compare before.json after.json --by best --format markdown");
+        options.example("normtune compare old/all_benchmark_data.csv new/all_benchmark_data.csv --metric memory");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        if (baseline_.empty() || candidate_.empty()) {
+            throw InputError("two results are compared; give BASELINE and CANDIDATE");
+        }
+        settings_.threshold = threshold_percent_ / 100;
+        const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);
+        const Comparison comparison = compare(baseline, candidate, settings_);
+        if (!comparison.not_comparable.empty()) {
+            complain(comparison.not_comparable);
+            return ExitCode::not_comparable;
+        }
+        const Summary summary = summarise(comparison);
+        const auto most = static_cast<std::size_t>(most_);
+        print(format_ == "json"       ? comparison_json(comparison, summary)
+              : format_ == "csv"      ? comparison_csv(comparison)
+              : format_ == "markdown" ? comparison_markdown(comparison, summary, most)
+                                      : comparison_table(comparison, summary, most, style_of(stdout)));
+        return summary.count(Verdict::slower) > 0      ? ExitCode::regression
+               : summary.count(Verdict::ambiguous) > 0 ? ExitCode::inconclusive
+                                                       : ExitCode::good;
+    }
+
+private:
+    std::string baseline_;
+    std::string candidate_;
+    CompareSettings settings_;
+    double threshold_percent_ = 1;
+    std::string format_ = "table";
+    std::int64_t most_ = 50;
+};
+
+}  // namespace
+
+void declare_matching(OptionSet& options, CompareSettings& settings) {
+    options.group("Matching");
+    options.one("--by", name_of(match_by_names, settings.by),
+                "config: each configuration with itself\nbest: each side's winner of a problem (default: config)");
+    options.list("--across", name_of(facet_names, settings.across),
+                 "What may differ; without it such results are refused");
+}
+
+std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate) {
+    std::future<ResultRows> after = std::async(std::launch::async, [&] { return read_result_rows(candidate); });
+    ResultRows before = read_result_rows(baseline);
+    return {std::move(before), after.get()};
+}
+
+std::unique_ptr<Command> make_compare_command() {
+    return std::make_unique<CompareCommand>();
+}
+
+}  // namespace normtune::cli

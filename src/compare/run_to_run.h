@@ -1,0 +1,22 @@
+// How much two runs of the same code differ on this device: what rounds within a run cannot show. Pure.
+#pragma once
+
+#include <span>
+
+#include "compare/comparison.h"
+
+namespace normtune {
+
+struct RatioSample {
+    double log_ratio = 0;
+    double variance = 0;  // that the rounds explain
+};
+
+/// From the copies that both files measured (no change of a kernel moves them) and from the densest half of the pairs.
+RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSample> ratios);
+
+/// Length of the shortest interval that holds half of the values, as a normal's standard deviation. A second cluster,
+/// of trials that did change, does not widen it.
+double densest_half_deviation(std::vector<double> values);
+
+}  // namespace normtune

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/comparison_report.h"
+
+namespace normtune {
+namespace {
+
+/// GitHub refuses a comment of more than 65,536 characters; sections beyond this are cut, and say so.
+constexpr std::size_t most_characters = 60'000;
+
+std::string code(std::string_view text) {
+    return "<code>" + markdown_escaped(text) + "</code>";
+}
+
+class Writer {
+public:
+    Writer(const Comparison& comparison, const Summary& summary, std::size_t most)
+        : comparison_(comparison), summary_(summary), most_(most) {}
+
+    std::string text() {
+        const Metric metric = comparison_.settings.metric;
+        out_ = fmt::format("### normtune: {}\n\n", verdict_counts(summary_, metric));
+        if (!comparison_.baseline->name.empty()) {
+            out_ += fmt::format("{} against {}, {} by {}\n\n", code(comparison_.candidate->name),
+                                code(comparison_.baseline->name), metric_names.name(metric),
+                                comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
+        }
+        if (summary_.count(Verdict::slower) > 0) {
+            pairs(Verdict::slower);
+        }
+        for (const Verdict verdict :
+             {Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same}) {
+            if (summary_.count(verdict) > 0) {
+                fold(fmt::format("{} {}", grouped(summary_.count(verdict)), verdict_word(verdict, metric)),
+                     [&] { pairs(verdict); });
+            }
+        }
+        fold("Ratios by op, mode and site", [&] { groups(); });
+        fold("How this was judged", [&] { out_ += method_text(comparison_) + "\n\n"; });
+        return out_;
+    }
+
+private:
+    template <typename Body>
+    void fold(const std::string& title, Body body) {
+        out_ += fmt::format("<details><summary>{}</summary>\n\n", markdown_escaped(title));
+        body();
+        out_ += "</details>\n\n";
+    }
+
+    void pairs(Verdict verdict) {
+        const bool latency = comparison_.settings.metric == Metric::latency;
+        const std::vector<const Pair*> all = pairs_with(comparison_, verdict);
+        out_ += fmt::format(
+            "| problem | configuration | before {0} | after {0} | change | interval | evidence |\n"
+            "|---|---|--:|--:|--:|--:|---|\n",
+            latency ? "µs" : "MiB");
+        std::size_t shown = 0;
+        for (const Pair* pair : all) {
+            if ((most_ > 0 && shown == most_) || out_.size() > most_characters) {
+                break;
+            }
+            ++shown;
+            const std::string note = comparison_.note(*pair);
+            const std::string evidence = evidence_text(comparison_, *pair);
+            out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n",
+                                code(comparison_.text(*pair, &RowProblem::key)), code(comparison_.configuration(*pair)),
+                                number(pair->before), number(pair->after), verdict == Verdict::slower ? "**" : "",
+                                change_text(pair->ratio), verdict == Verdict::slower ? "**" : "", interval_text(*pair),
+                                evidence, note.empty() ? "" : "; " + markdown_escaped(note));
+        }
+        out_ += "\n";
+        if (shown < all.size()) {
+            out_ += fmt::format("… and {} more.\n\n", grouped(all.size() - shown));
+        }
+    }
+
+    static std::string number(double value) { return std::isnan(value) ? "-" : three_digits(value); }
+
+    void groups() {
+        out_ += "| ratios of | pairs | geometric mean |\n|---|--:|--:|\n";
+        for (const RatioGroup& group : summary_.groups) {
+            out_ += fmt::format("| {} {} | {} | {} |\n", group.by, markdown_escaped(group.name), grouped(group.pairs),
+                                change_text(group.geometric_mean));
+        }
+        out_ += "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
+        const auto extremes = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
+            for (const Pair* pair : pairs) {
+                out_ +=
+                    fmt::format("| {} | {} | {} | {} | {} |\n", word, code(comparison_.text(*pair, &RowProblem::key)),
+                                code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
+            }
+        };
+        extremes("worst", summary_.worst);
+        extremes("best", summary_.best);
+        out_ += "\n";
+    }
+
+    const Comparison& comparison_;
+    const Summary& summary_;
+    std::size_t most_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string markdown_escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '|':
+                out += "&#124;";
+                break;
+            case '\r':
+            case '\n':
+                out += ' ';
+                break;
+            case '@':  // mentions nobody
+                out += "&#64;";
+                break;
+            case '*':
+            case '_':
+            case '`':
+            case '[':
+            case ']':
+            case '\\':
+            case '~':
+                out += fmt::format("&#{};", static_cast<int>(c));
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most) {
+    return Writer(comparison, summary, most).text();
+}
+
+}  // namespace normtune

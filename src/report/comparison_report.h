@@ -1,0 +1,49 @@
+// A comparison for people and programs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "compare/comparison.h"
+#include "compare/summary.h"
+#include "report/table.h"
+
+namespace normtune {
+
+/// Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted alone.
+std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most,
+                             const Style& style);
+
+/// For a pull-request comment: regressions first, the rest folded; GitHub's and GitLab's markdown.
+std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);
+
+/// schemas/comparison.schema.json.
+nlohmann::json to_json(const Comparison& comparison, const Summary& summary);
+std::string comparison_json(const Comparison& comparison, const Summary& summary);
+
+/// One line a pair, RFC 4180.
+std::string comparison_csv(const Comparison& comparison);
+
+// --- What these have in common ---
+
+/// "2 slower, 1 faster, 40 same": every verdict that occurs, and 0 slower.
+std::string verdict_counts(const Summary& summary, Metric metric);
+/// "+3.1 %", "−0.4 %", "x2.3" for large ratios; "-" where there is none.
+std::string change_text(double ratio);
+/// "+2.1 … +4.2 %".
+std::string interval_text(const Pair& pair);
+/// "rounds 6/8".
+std::string evidence_text(const Comparison& comparison, const Pair& pair);
+/// How the verdicts were reached: interval's level, run-to-run deviation, copies; one or two sentences.
+std::string method_text(const Comparison& comparison);
+/// Pairs with that verdict, the largest change first.
+std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdict);
+
+/// Text that is not markup inside a table's cell of markdown.
+std::string markdown_escaped(std::string_view text);
+
+}  // namespace normtune

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/comparison_report.h"
+#include "support/utf8.h"
+
+namespace normtune {
+namespace {
+
+std::string group_name(const RatioGroup& group) {
+    return group.by == "all" ? "all" : group.by + " " + group.name;
+}
+
+std::string side_text(const ResultRows& side) {
+    std::vector<std::string_view> devices;
+    for (const RowOrigin& origin : side.origins) {
+        const std::string_view device = side.text(origin.device);
+        if (!device.empty() && std::find(devices.begin(), devices.end(), device) == devices.end()) {
+            devices.push_back(device);
+        }
+    }
+    constexpr std::size_t most = 3;
+    const bool more = devices.size() > most;
+    devices.resize(std::min(devices.size(), most));
+    return fmt::format("{} ({} rows{}{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ",
+                       fmt::join(devices, ", "), more ? ", …" : "");
+}
+
+}  // namespace
+
+std::string verdict_counts(const Summary& summary, Metric metric) {
+    std::string out;
+    for (const Verdict verdict :
+         {Verdict::slower, Verdict::faster, Verdict::same, Verdict::ambiguous, Verdict::missing, Verdict::new_}) {
+        if (summary.count(verdict) > 0 || verdict == Verdict::slower) {
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(summary.count(verdict)),
+                               verdict_word(verdict, metric));
+        }
+    }
+    return out;
+}
+
+std::string change_text(double ratio) {
+    if (std::isnan(ratio)) {
+        return "-";
+    }
+    if (std::isinf(ratio) || ratio > 10 || ratio < 0.1) {
+        return std::isinf(ratio) ? "from 0" : fmt::format("x{:.3g}", ratio);
+    }
+    return fmt::format("{:+.1f}%", (ratio - 1) * 100);
+}
+
+std::string interval_text(const Pair& pair) {
+    if (std::isnan(pair.low) || pair.evidence == Evidence::exact) {
+        return "-";
+    }
+    return fmt::format("{} to {}", change_text(pair.low), change_text(pair.high));
+}
+
+std::string evidence_text(const Comparison& comparison, const Pair& pair) {
+    if (pair.evidence == Evidence::none) {
+        return "-";
+    }
+    if (pair.evidence == Evidence::exact) {
+        return "exact";
+    }
+    const ResultRow& before = *comparison.baseline_row(pair);
+    const ResultRow& after = *comparison.candidate_row(pair);
+    if (pair.evidence == Evidence::rounds) {
+        return fmt::format("{}/{} rounds", before.rounds, after.rounds);
+    }
+    if (pair.evidence == Evidence::fresh_rounds) {
+        return fmt::format("{}/{} fresh rounds", before.finals, after.finals);
+    }
+    return "quantiles";
+}
+
+std::string method_text(const Comparison& comparison) {
+    if (comparison.settings.metric == Metric::memory) {
+        return fmt::format("Memory has no noise: a change of {:.3g}% or more counts.",
+                           comparison.settings.threshold * 100);
+    }
+    const RunToRun& noise = comparison.run_to_run;
+    std::string out = fmt::format(
+        "A change counts from {:.3g}% on and where its interval leaves out no change; intervals are {:.6g}% each, so "
+        "that at most {:.3g}% of the calls are expected to be false. Two runs of the same code are taken to differ by "
+        "{:.2f}% (standard deviation).",
+        comparison.settings.threshold * 100, comparison.coverage * 100, comparison.settings.false_discoveries * 100,
+        noise.deviation * 100);
+    if (noise.copies > 0) {
+        out += fmt::format(" A plain copy, which no kernel's change moves, changed by {} (median of {} problem{}).",
+                           change_text(noise.copy_ratio), noise.copies, noise.copies == 1 ? "" : "s");
+    }
+    return out;
+}
+
+std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdict) {
+    std::vector<const Pair*> out;
+    for (const Pair& pair : comparison.pairs) {
+        if (pair.verdict == verdict) {
+            out.push_back(&pair);
+        }
+    }
+    const auto size = [](const Pair* pair) { return std::isnan(pair->ratio) ? 0.0 : std::abs(std::log(pair->ratio)); };
+    std::stable_sort(out.begin(), out.end(), [&](const Pair* a, const Pair* b) { return size(a) > size(b); });
+    return out;
+}
+
+std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most,
+                             const Style& style) {
+    const Metric metric = comparison.settings.metric;
+    const std::string_view unit = metric == Metric::latency ? "us" : "MiB";
+    std::string out = fmt::format("baseline   {}\ncandidate  {}\n\n", side_text(*comparison.baseline),
+                                  side_text(*comparison.candidate));
+    Table table({{"verdict"},
+                 {"problem"},
+                 {"configuration"},
+                 {fmt::format("before {}", unit), Align::right},
+                 {fmt::format("after {}", unit), Align::right},
+                 {"change", Align::right},
+                 {"interval", Align::right},
+                 {"evidence"},
+                 {"note"}});
+    std::string left_out;
+    for (const Verdict verdict :
+         {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
+        const std::vector<const Pair*> pairs = pairs_with(comparison, verdict);
+        const std::size_t shown = most == 0 ? pairs.size() : std::min(most, pairs.size());
+        for (std::size_t i = 0; i < shown; ++i) {
+            const Pair& pair = *pairs[i];
+            table.add({std::string(verdict_word(verdict, metric)), std::string(comparison.text(pair, &RowProblem::key)),
+                       comparison.configuration(pair), std::isnan(pair.before) ? "-" : three_digits(pair.before),
+                       std::isnan(pair.after) ? "-" : three_digits(pair.after), change_text(pair.ratio),
+                       interval_text(pair), evidence_text(comparison, pair), comparison.note(pair)});
+        }
+        if (shown < pairs.size()) {
+            left_out += fmt::format("… and {} more {} (--most {} shows them)\n", grouped(pairs.size() - shown),
+                                    verdict_word(verdict, metric), pairs.size());
+        }
+    }
+    if (!table.empty()) {
+        out += table.text(style) + left_out + "\n";
+    }
+    Table groups({{"ratios of"},
+                  {"pairs", Align::right},
+                  {"geometric mean", Align::right},
+                  {std::string(verdict_word(Verdict::slower, metric)), Align::right},
+                  {std::string(verdict_word(Verdict::faster, metric)), Align::right}});
+    for (const RatioGroup& group : summary.groups) {
+        groups.add({group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower),
+                    grouped(group.faster)});
+    }
+    if (!groups.empty()) {
+        out += groups.text(style) + "\n";
+        Table extremes(
+            {{"extremes"}, {"problem"}, {"configuration"}, {"change", Align::right}, {"interval", Align::right}});
+        const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
+            for (const Pair* pair : pairs) {
+                extremes.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)),
+                              comparison.configuration(*pair), change_text(pair->ratio), interval_text(*pair)});
+            }
+        };
+        add("worst", summary.worst);
+        add("best", summary.best);
+        out += extremes.text(style) + "\n";
+    }
+    out += style.bold(verdict_counts(summary, metric)) + "\n";
+    if (comparison.failed_both > 0) {
+        out += fmt::format("{} trial{} with no value on either side left out\n", grouped(comparison.failed_both),
+                           comparison.failed_both == 1 ? "" : "s");
+    }
+    return out + method_text(comparison) + "\n";
+}
+
+}  // namespace normtune

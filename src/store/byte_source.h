@@ -1,0 +1,35 @@
+// Bytes in order, from a file or from memory: what the streaming readers read.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace normtune {
+
+class ByteSource {
+public:
+    virtual ~ByteSource() = default;
+    /// At most `most` bytes; 0 at the end. Throws InputError.
+    virtual std::size_t read(char* into, std::size_t most) = 0;
+};
+
+class MemorySource : public ByteSource {
+public:
+    explicit MemorySource(std::string_view text) : text_(text) {}
+    std::size_t read(char* into, std::size_t most) override {
+        const std::size_t got = text_.copy(into, most);
+        text_.remove_prefix(got);
+        return got;
+    }
+
+private:
+    std::string_view text_;
+};
+
+/// Throws InputError: missing, a folder, unreadable.
+std::unique_ptr<ByteSource> open_source(const std::string& path);
+
+}  // namespace normtune

@@ -1,0 +1,98 @@
+// A results file as comparing needs it: a compact row a trial, and every name once. Read from results.json,
+// results.csv, liger.csv, Liger-Kernel's own benchmark CSV, and the JSON array that its scripts print.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/record.h"
+#include "store/results.h"
+#include "store/texts.h"
+
+namespace normtune {
+
+inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+/// What was computed, in words: a problem of normtune's, or another benchmark's kernel.
+struct RowProblem {
+    TextId key = 0;              // Problem::key(), or whatever identifies it
+    TextId key_any_casting = 0;  // the same without the casting; equal to `key` where there is none
+    TextId op = 0;
+    TextId mode = 0;
+    TextId dtype = 0;
+    TextId casting = 0;
+    TextId model = 0;  // joined by ';'
+    TextId site = 0;
+    std::int64_t rows = 0;  // 0: not known
+    std::int64_t cols = 0;
+};
+
+/// What has to be alike for two times to be compared. A text is empty, and `cold` unknown, where the file lacks it.
+struct RowOrigin {
+    enum class Cold : std::uint8_t { unknown, hot, cold };
+    TextId device = 0;
+    TextId driver = 0;
+    TextId timer = 0;
+    Cold cold = Cold::unknown;
+    friend bool operator==(const RowOrigin&, const RowOrigin&) = default;
+};
+
+struct ResultRow {
+    std::uint32_t problem = 0;  // in ResultRows::problems
+    std::uint32_t origin = 0;   // in ResultRows::origins
+    TextId configuration = 0;   // configuration key; the provider of Liger's rows
+    TextId reason = 0;          // of an outcome other than passed
+    std::uint32_t first_round = 0;
+    std::uint32_t first_final = 0;
+    std::uint16_t rounds = 0;        // whose medians are known, in ResultRows::rounds_us from first_round
+    std::uint16_t finals = 0;        // the finalists' fresh rounds, from first_final
+    std::uint16_t rounds_taken = 0;  // known by number alone where `rounds` is 0; 0: not known
+    std::uint16_t rank = 0;
+    std::uint32_t line = 0;      // in the file; 0: none
+    std::int64_t timestamp = 0;  // its digits, yyyymmddhhmmss; 0: none
+    double p20_us = no_value;
+    double p50_us = no_value;  // NaN: not measured
+    double p80_us = no_value;
+    double limit_us = no_value;  // p50 of the copy in the same rounds
+    double memory_mib = no_value;
+    Outcome outcome = Outcome::passed;
+};
+
+enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };
+inline constexpr NameTable<ResultFormat, 4> result_format_names{
+    {"results.json", "results.csv", "Liger-Kernel CSV", "Liger-Kernel JSON"}};
+
+struct ResultRows {
+    std::string name;  // of the file, for messages and reports
+    ResultFormat format = ResultFormat::results_json;
+    std::vector<ResultRow> rows;
+    std::vector<RowProblem> problems;
+    std::vector<RowOrigin> origins;
+    std::vector<double> rounds_us;
+    Texts texts;
+
+    std::span<const double> rounds_of(const ResultRow& row) const {
+        return {rounds_us.data() + row.first_round, row.rounds};
+    }
+    std::span<const double> finals_of(const ResultRow& row) const {
+        return {rounds_us.data() + row.first_final, row.finals};
+    }
+    std::string_view text(TextId id) const { return texts[id]; }
+    const RowProblem& problem_of(const ResultRow& row) const { return problems[row.problem]; }
+    const RowOrigin& origin_of(const ResultRow& row) const { return origins[row.origin]; }
+};
+
+/// Rows of a run that is in memory. Rounds that the device throttled are left out where four others remain.
+ResultRows rows_of(const Results& results, std::string name);
+
+/// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv.
+/// CSV is streamed, JSON read whole. Throws InputError "file:line: …".
+ResultRows read_result_rows(const std::string& path);
+/// The same of text in memory.
+ResultRows parse_result_rows(std::string_view text, const std::string& name);
+
+}  // namespace normtune
