@@ -291,13 +291,22 @@ private:
         const double tail =
             out_.settings.false_discoveries * static_cast<double>(std::max<std::size_t>(called, 1)) / pairs;
         out_.coverage = 1 - tail;
-        std::vector<double> critical(most_degrees + 1, 0.0);
+        struct Critical {
+            double corrected = 0;
+            double alone = 0;
+        };
+        std::vector<Critical> critical(most_degrees + 1);
         for (Pair* pair : judged) {
-            double& t = critical[static_cast<std::size_t>(pair->degrees)];
-            t = t > 0 ? t : student_t_quantile(tail / 2, static_cast<int>(pair->degrees));
-            const double half = t * pair->error;
+            const auto degrees = static_cast<int>(pair->degrees);
+            Critical& t = critical[static_cast<std::size_t>(degrees)];
+            if (t.corrected == 0) {
+                t = {student_t_quantile(tail / 2, degrees),
+                     student_t_quantile(out_.settings.false_discoveries / 2, degrees)};
+            }
+            const double half = t.corrected * pair->error;
             pair->low = pair->ratio * std::exp(-half);
             pair->high = pair->ratio * std::exp(half);
+            pair->half_width = static_cast<float>(t.alone * pair->error);
         }
     }
 
@@ -318,8 +327,9 @@ Verdict judge(const Pair& pair, double threshold, double margin) {
     if (pair.high < 1 && pair.ratio <= 1 / (1 + threshold)) {
         return Verdict::faster;
     }
-    const double bound = 1 + threshold + margin;
-    return pair.low >= 1 / bound && pair.high <= bound ? Verdict::same : Verdict::ambiguous;
+    // Finding nothing is no discovery: correcting this for the number of pairs would only make it harder to say.
+    const double bound = std::log1p(threshold + margin);
+    return std::abs(std::log(pair.ratio)) + double{pair.half_width} <= bound ? Verdict::same : Verdict::ambiguous;
 }
 
 std::string_view verdict_word(Verdict verdict, Metric metric) {

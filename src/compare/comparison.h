@@ -2,6 +2,7 @@
 // files. The method and its reasons: docs/comparing.md.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,7 +33,7 @@ struct CompareSettings {
     Metric metric = Metric::latency;
     double threshold = 0.01;          // the least change that is called faster or slower
     double margin = 0.02;             // how far beyond the threshold an interval may reach and still be "same"
-    double false_discoveries = 0.01;  // expected share of those called that are none (Benjamini and Hochberg)
+    double false_discoveries = 0.05;  // expected share of those called that are none (Benjamini and Hochberg)
     double run_to_run = 0.003;        // least standard deviation of a ratio between two runs of the same code
     double run_to_run_us = 0.02;      // the same in microseconds: what the shortest kernels differ by
     std::vector<Facet> across;
@@ -47,6 +48,7 @@ struct Pair {
     Evidence evidence = Evidence::none;
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
     float degrees = 0;
+    float half_width = 0;  // of log(ratio)'s interval for this pair alone: what "same" rests on
     double before = no_value;  // us, or MiB
     double after = no_value;
     double ratio = no_value;  // after over before, of the evidence's central values
@@ -64,7 +66,7 @@ struct RunToRun {
     double deviation = 0;       // of log(ratio); what was used
     std::size_t copies = 0;     // problems whose copy both files measured
     double copy_ratio = 1;      // their median: has the device itself become slower?
-    double copy_deviation = 0;  // of log(ratio) of the copies about no change
+    double copy_deviation = 0;  // of log(ratio) of the copies about their median
     double spread = 0;          // of the densest half of the pairs' ratios, beyond what rounds explain
 };
 

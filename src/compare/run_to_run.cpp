@@ -47,18 +47,20 @@ std::vector<double> copy_changes(const Comparison& comparison) {
     return long_ones.empty() ? all : long_ones;
 }
 
-/// Standard deviation about no change at all, so that a shift of the whole device counts.
-double deviation_about_zero(std::vector<double> values) {
-    if (values.size() < least_copies) {
-        double squares = 0;
-        for (const double value : values) {
-            squares += value * value;
-        }
-        return std::sqrt(squares / static_cast<double>(values.size()));
+/// Standard deviation about the median, from the median distance to it where there are enough.
+double deviation_about(double middle, std::vector<double> values) {
+    for (double& value : values) {
+        value = std::abs(value - middle);
     }
-    constexpr double normal_median = 0.6744897501960817;  // of |x|
-    std::transform(values.begin(), values.end(), values.begin(), [](double value) { return std::abs(value); });
-    return median(values) / normal_median;
+    if (values.size() >= least_copies) {
+        constexpr double normal_median = 0.6744897501960817;  // of |x|
+        return median(values) / normal_median;
+    }
+    double squares = 0;
+    for (const double value : values) {
+        squares += value * value;
+    }
+    return std::sqrt(squares / static_cast<double>(values.size()));
 }
 
 }  // namespace
@@ -80,8 +82,9 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
     const std::vector<double> copies = copy_changes(comparison);
     out.copies = copies.size();
     if (!copies.empty()) {
-        out.copy_ratio = std::exp(median(copies));
-        out.copy_deviation = deviation_about_zero(copies);
+        const double middle = median(copies);
+        out.copy_ratio = std::exp(middle);
+        out.copy_deviation = deviation_about(middle, copies);
         out.deviation = std::max(out.deviation, out.copy_deviation);
     }
     if (ratios.size() >= least_pairs) {

@@ -49,7 +49,8 @@ std::string change_text(double ratio) {
     if (std::isinf(ratio) || ratio > 10 || ratio < 0.1) {
         return std::isinf(ratio) ? "from 0" : fmt::format("x{:.3g}", ratio);
     }
-    return fmt::format("{:+.1f}%", (ratio - 1) * 100);
+    const double percent = (ratio - 1) * 100;
+    return fmt::format("{:+.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);  // never "-0.0%"
 }
 
 std::string interval_text(const Pair& pair) {
@@ -84,10 +85,11 @@ std::string method_text(const Comparison& comparison) {
     }
     const RunToRun& noise = comparison.run_to_run;
     std::string out = fmt::format(
-        "A change counts from {:.3g}% on and where its interval leaves out no change; intervals are {:.6g}% each, so "
-        "that at most {:.3g}% of the calls are expected to be false. Two runs of the same code are taken to differ by "
-        "{:.2f}% (standard deviation).",
-        comparison.settings.threshold * 100, comparison.coverage * 100, comparison.settings.false_discoveries * 100,
+        "A change counts from {:.3g}% on and where its interval leaves out no change. Intervals are corrected for the "
+        "number of pairs (each misses with probability {:.2g}), so that at most {:.3g}% of the calls are expected to "
+        "be "
+        "false. Two runs of the same code are taken to differ by {:.2f}% (standard deviation).",
+        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100,
         noise.deviation * 100);
     if (noise.copies > 0) {
         out += fmt::format(" A plain copy, which no kernel's change moves, changed by {} (median of {} problem{}).",
