@@ -63,7 +63,7 @@ private:
             pair.before = value_of(*out_.baseline, match.baseline, pair.baseline);
             pair.after = value_of(*out_.candidate, match.candidate, pair.candidate);
             if (std::isnan(pair.before) && std::isnan(pair.after)) {
-                ++out_.failed_both;
+                out_.failed_both += failed(pair) ? 1U : 0U;
                 continue;
             }
             if (std::isnan(pair.before)) {
@@ -75,6 +75,12 @@ private:
             }
             out_.pairs.push_back(pair);
         }
+    }
+
+    /// Not merely without this metric: a file may have the memory of a trial alone.
+    bool failed(const Pair& pair) const {
+        const auto is_failure = [](const ResultRow* row) { return row != nullptr && row->outcome != Outcome::passed; };
+        return is_failure(out_.baseline_row(pair)) || is_failure(out_.candidate_row(pair));
     }
 
     std::uint8_t differences(const Pair& pair) const {
@@ -261,7 +267,8 @@ private:
     void set_error(Pair& pair, const Estimate& before, const Estimate& after) const {
         const double shortest_us = std::min(pair.before, pair.after);
         const double relative = out_.settings.run_to_run_us / shortest_us;
-        const double between = out_.run_to_run.deviation * out_.run_to_run.deviation + relative * relative;
+        const double between = out_.run_to_run.deviation * out_.run_to_run.deviation + relative * relative +
+                               out_.run_to_run.shift_variance;
         const double variance = before.variance + after.variance + between;
         // Welch and Satterthwaite; what is between runs rests on copies and pairs, many of them.
         constexpr double between_degrees = 30;
@@ -270,8 +277,9 @@ private:
                                 after.variance * after.variance / after.degrees + between * between / between_degrees);
         pair.degrees = static_cast<float>(std::clamp(std::floor(degrees), 1.0, double{most_degrees}));
         pair.error = std::sqrt(variance);
-        pair.p = std::min(
-            1.0, 2 * student_t_tail(std::abs(std::log(pair.ratio)) / pair.error, static_cast<int>(pair.degrees)));
+        // Whatever moved the copies may have moved the kernels as much.
+        const double beyond = std::max(0.0, std::abs(std::log(pair.ratio)) - out_.run_to_run.shift());
+        pair.p = std::min(1.0, 2 * student_t_tail(beyond / pair.error, static_cast<int>(pair.degrees)));
     }
 
     /// Benjamini and Hochberg's step-up over all pairs; the intervals have the level that goes with it (Benjamini and
@@ -303,10 +311,10 @@ private:
                 t = {student_t_quantile(tail / 2, degrees),
                      student_t_quantile(out_.settings.false_discoveries / 2, degrees)};
             }
-            const double half = t.corrected * pair->error;
+            const double half = t.corrected * pair->error + out_.run_to_run.shift();
             pair->low = pair->ratio * std::exp(-half);
             pair->high = pair->ratio * std::exp(half);
-            pair->half_width = static_cast<float>(t.alone * pair->error);
+            pair->half_width = static_cast<float>(t.alone * pair->error + out_.run_to_run.shift());
         }
     }
 

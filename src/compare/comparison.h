@@ -2,6 +2,7 @@
 // files. The method and its reasons: docs/comparing.md.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -48,7 +49,7 @@ struct Pair {
     Evidence evidence = Evidence::none;
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
     float degrees = 0;
-    float half_width = 0;  // of log(ratio)'s interval for this pair alone: what "same" rests on
+    float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
     double before = no_value;  // us, or MiB
     double after = no_value;
     double ratio = no_value;  // after over before, of the evidence's central values
@@ -67,7 +68,12 @@ struct RunToRun {
     std::size_t copies = 0;     // problems whose copy both files measured
     double copy_ratio = 1;      // their median: has the device itself become slower?
     double copy_deviation = 0;  // of log(ratio) of the copies about their median
+    double shift_variance = 0;  // of log(copy_ratio)
     double spread = 0;          // of the densest half of the pairs' ratios, beyond what rounds explain
+
+    /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation`
+    /// accounts for already.
+    double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation); }
 };
 
 struct Comparison {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <unordered_map>
 
 #include "measure/statistics.h"
@@ -85,6 +86,8 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
         const double middle = median(copies);
         out.copy_ratio = std::exp(middle);
         out.copy_deviation = deviation_about(middle, copies);
+        out.shift_variance =
+            std::numbers::pi / 2 * out.copy_deviation * out.copy_deviation / static_cast<double>(copies.size());
         out.deviation = std::max(out.deviation, out.copy_deviation);
     }
     if (ratios.size() >= least_pairs) {

@@ -11,8 +11,12 @@ namespace {
 /// GitHub refuses a comment of more than 65,536 characters; sections beyond this are cut, and say so.
 constexpr std::size_t most_characters = 60'000;
 
+/// A code span; a table's cell ends at a bar even inside one, unless that is escaped.
 std::string code(std::string_view text) {
-    return "<code>" + markdown_escaped(text) + "</code>";
+    if (text.find_first_of("`|\r\n\\") != std::string_view::npos) {
+        return "<code>" + markdown_escaped(text) + "</code>";
+    }
+    return fmt::format("`{}`", text);
 }
 
 class Writer {

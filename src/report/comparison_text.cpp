@@ -170,8 +170,9 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
     }
     out += style.bold(verdict_counts(summary, metric)) + "\n";
     if (comparison.failed_both > 0) {
-        out += fmt::format("{} trial{} with no value on either side left out\n", grouped(comparison.failed_both),
-                           comparison.failed_both == 1 ? "" : "s");
+        out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n",
+                           grouped(comparison.failed_both), comparison.failed_both == 1 ? "" : "s",
+                           comparison.failed_both == 1 ? "it" : "them");
     }
     return out + method_text(comparison) + "\n";
 }

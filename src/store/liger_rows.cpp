@@ -113,8 +113,8 @@ public:
         }
         // "copy" of our own liger.csv is the limit of the problem, not a trial.
         const std::uint32_t problem = problem_index(value);
-        const std::uint32_t origin = builder_.origin({builder_.text(value.device), 0, 0, RowOrigin::Cold::unknown});
-        const TextId provider = builder_.text(value.provider);
+        const std::uint32_t origin = builder_.origin({builder_.shown(value.device), 0, 0, RowOrigin::Cold::unknown});
+        const TextId provider = builder_.shown(value.provider);
         const std::string key = fmt::format("{}/{}/{}", problem, origin, provider);
         const auto [place, added] = places_.try_emplace(key, builder_.rows().rows.size());
         if (added) {
@@ -196,8 +196,8 @@ private:
                 builder_.text(fmt::format("{}/{}/{}={}{}{}", value.kernel, value.mode.empty() ? "-" : value.mode,
                                           value.x_name, value.x_value, value.extra.empty() ? "" : "/", value.extra));
             row.key_any_casting = row.key;
-            row.op = builder_.text(value.kernel);
-            row.mode = builder_.text(value.mode);
+            row.op = builder_.shown(value.kernel);
+            row.mode = builder_.shown(value.mode);
             index = builder_.problem(row);
         }
         problems_.emplace(identity, index);

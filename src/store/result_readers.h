@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/csv_reader.h"
+#include "store/csv_stream.h"
 #include "store/result_rows.h"
 
 namespace normtune {

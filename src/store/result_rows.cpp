@@ -166,13 +166,13 @@ ResultRows rows_of(const Results& results, std::string name) {
         row.problem = builder.problem(record.problem);
         row.configuration = builder.text(record.configuration.key());
         row.outcome = record.outcome;
-        row.reason = builder.text(record.reason);
+        row.reason = builder.shown(record.reason);
         row.timestamp = timestamp_number(record.timestamp);
-        RowOrigin origin{builder.text(record.device), builder.text(results.environment.device.driver), 0,
+        RowOrigin origin{builder.shown(record.device), builder.shown(results.environment.device.driver), 0,
                          RowOrigin::Cold::unknown};
         if (record.measurement && record.outcome == Outcome::passed) {
             add_measurement(rows, row, record);
-            origin.timer = builder.text(record.measurement->timer);
+            origin.timer = builder.shown(record.measurement->timer);
             origin.cold = record.measurement->cold ? RowOrigin::Cold::cold : RowOrigin::Cold::hot;
         }
         row.origin = builder.origin(origin);

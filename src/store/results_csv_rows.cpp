@@ -81,6 +81,9 @@ private:
         if (id == known && !is_utf8(text)) {
             reader_.fail("is not UTF-8; save the file as UTF-8");
         }
+        if (id == known && has_control(text)) {
+            reader_.fail(fmt::format("{} holds a control character", quoted_for_message(text)));
+        }
         return id;
     }
 
@@ -208,7 +211,7 @@ private:
         if (row.configuration == 0) {
             reader_.fail("config is empty; a configuration's key belongs there");
         }
-        row.reason = name(reason_);
+        row.reason = cell(reason_).empty() ? 0 : builder_.shown(cell(reason_));
         row.line = static_cast<std::uint32_t>(reader_.line());
         row.timestamp = timestamp_number(cell(timestamp_));
         row.rank = count(rank_);
@@ -267,8 +270,9 @@ std::size_t CsvColumns::require(const CsvReader& reader, std::string_view name) 
 
 void CsvColumns::check(const CsvReader& reader) const {
     if (reader.fields().size() != count()) {
-        reader.fail(fmt::format("{} field{} where the header has {}; is the file cut short?", reader.fields().size(),
-                                reader.fields().size() == 1 ? "" : "s", count()));
+        reader.fail(fmt::format("{} field{} where the header has {}{}", reader.fields().size(),
+                                reader.fields().size() == 1 ? "" : "s", count(),
+                                reader.fields().size() < count() ? "; is the file cut short?" : ""));
     }
 }
 

@@ -3,12 +3,30 @@
 #include <algorithm>
 #include <charconv>
 
+#include "support/utf8.h"
+
 namespace normtune {
+namespace {
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+}  // namespace
 
 RowBuilder::RowBuilder(std::string name, ResultFormat format) {
     rows_.name = std::move(name);
     rows_.format = format;
     rows_.texts.intern("");  // number 0: nothing
+}
+
+TextId RowBuilder::shown(std::string_view text) {
+    if (!has_control(text) && is_utf8(text)) {
+        return this->text(text);
+    }
+    std::string clean = to_utf8(text);
+    std::replace_if(clean.begin(), clean.end(), is_control, '?');
+    return this->text(clean);
 }
 
 std::uint32_t RowBuilder::problem(const Problem& problem) {
@@ -20,8 +38,8 @@ std::uint32_t RowBuilder::problem(const Problem& problem) {
     row.mode = text(mode_names.name(problem.operation.mode));
     row.dtype = text(dtype_names.name(problem.operation.dtype));
     row.casting = text(casting_names.name(problem.operation.casting));
-    row.model = text(joined_models(problem.uses));
-    row.site = text(joined_sites(problem.uses));
+    row.model = shown(joined_models(problem.uses));
+    row.site = shown(joined_sites(problem.uses));
     row.rows = problem.shape.rows;
     row.cols = problem.shape.cols;
     return this->problem(row);
@@ -55,6 +73,10 @@ std::string any_casting(std::string_view problem_key) {
     }
     const std::size_t end = std::min(problem_key.find('/', begin), problem_key.size());
     return std::string(problem_key.substr(0, begin)) + '*' + std::string(problem_key.substr(end));
+}
+
+bool has_control(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), is_control);
 }
 
 std::int64_t timestamp_number(std::string_view text) {

@@ -24,6 +24,8 @@ public:
     ResultRows& rows() { return rows_; }
     const std::string& name() const { return rows_.name; }
     TextId text(std::string_view text) { return rows_.texts.intern(text); }
+    /// The same with what is not UTF-8, and control characters, replaced: reports print texts as they are.
+    TextId shown(std::string_view text);
     /// Problems and origins with an equal key or equal members are one.
     std::uint32_t problem(const Problem& problem);
     std::uint32_t problem(RowProblem problem);
@@ -38,6 +40,8 @@ private:
 
 /// "rms_norm/forward/bf16/llama/1x2" → "rms_norm/forward/bf16/*/1x2".
 std::string any_casting(std::string_view problem_key);
+
+bool has_control(std::string_view text);
 
 /// The digits of a date and time as one number; 0 where there are none.
 std::int64_t timestamp_number(std::string_view text);

@@ -19,6 +19,7 @@ COMMANDS = {
     "studies": "normtune plan --study {file} --backend replay --replay-script replay.yaml",
     "replay": "normtune plan --shapes shapes.yaml --space space.yaml --backend replay --replay-script {file}",
     "hf": "normtune shapes --from-hf {file}",
+    "results": "normtune compare {file} {file}",
     "cli": "normtune {arguments}",
 }
 

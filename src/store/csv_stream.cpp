@@ -1,4 +1,4 @@
-#include "store/csv_reader.h"
+#include "store/csv_stream.h"
 
 #include <algorithm>
 #include <cstring>

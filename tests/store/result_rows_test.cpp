@@ -1,0 +1,158 @@
+#include "store/result_rows.h"
+
+#include <cmath>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "store/atomic_file.h"
+#include "store/sample_results.h"
+#include "store/temporary_folder.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::sample_results;
+
+ResultRows written_and_read(const std::string& name) {
+    const testing::TemporaryFolder folder;
+    const Results results = sample_results();
+    write_results_json(results, folder / "results.json");
+    write_results_csv(results, folder / "results.csv");
+    write_liger_csv(results, folder / "liger.csv");
+    return read_result_rows(folder / name);
+}
+
+const ResultRow& row_of(const ResultRows& rows, std::string_view problem, std::string_view configuration) {
+    for (const ResultRow& row : rows.rows) {
+        if (rows.text(rows.problem_of(row).key) == problem && rows.text(row.configuration) == configuration) {
+            return row;
+        }
+    }
+    throw std::runtime_error("no such row");
+}
+
+TEST(ResultRows, OfJsonAndCsvAreOneAndTheSameButForTheRounds) {
+    const ResultRows json = written_and_read("results.json");
+    const ResultRows csv = written_and_read("results.csv");
+    EXPECT_EQ(json.format, ResultFormat::results_json);
+    EXPECT_EQ(csv.format, ResultFormat::results_csv);
+    ASSERT_EQ(json.rows.size(), 5U);
+    ASSERT_EQ(csv.rows.size(), 5U);
+    for (std::size_t i = 0; i < json.rows.size(); ++i) {
+        const ResultRow& a = json.rows[i];
+        const ResultRow& b = csv.rows[i];
+        EXPECT_EQ(json.text(json.problem_of(a).key), csv.text(csv.problem_of(b).key));
+        EXPECT_EQ(json.text(json.problem_of(a).site), csv.text(csv.problem_of(b).site));
+        EXPECT_EQ(json.text(a.configuration), csv.text(b.configuration));
+        EXPECT_EQ(a.outcome, b.outcome);
+        EXPECT_EQ(json.text(a.reason), csv.text(b.reason));
+        EXPECT_EQ(a.rank, b.rank);
+        EXPECT_EQ(a.timestamp, 20261120235959);
+        EXPECT_EQ(b.timestamp, a.timestamp);
+        EXPECT_EQ(std::isnan(a.p50_us), std::isnan(b.p50_us));
+        if (!std::isnan(a.p50_us)) {
+            EXPECT_NEAR(a.p50_us, b.p50_us, 1e-4);
+            EXPECT_NEAR(a.p20_us, b.p20_us, 1e-4);
+            EXPECT_NEAR(a.limit_us, b.limit_us, 1e-4);
+            EXPECT_NEAR(a.memory_mib, b.memory_mib, 1e-6);
+            EXPECT_EQ(json.text(json.origin_of(a).driver), csv.text(csv.origin_of(b).driver));
+            EXPECT_EQ(csv.text(csv.origin_of(b).device), "Example CPU, 2 \"fast\" cores");
+            EXPECT_EQ(csv.origin_of(b).cold, RowOrigin::Cold::cold);
+            EXPECT_EQ(a.rounds, 2);
+            EXPECT_EQ(b.rounds, 0);
+            EXPECT_EQ(b.rounds_taken, 2);
+        }
+    }
+}
+
+TEST(ResultRows, OurLigerCsvKeepsTheProblemItsMemoryAndItsLimit) {
+    const ResultRows rows = written_and_read("liger.csv");
+    EXPECT_EQ(rows.format, ResultFormat::liger_csv);
+    ASSERT_EQ(rows.rows.size(), 2U);  // the copies are limits, not trials
+    const ResultRow& row = row_of(rows, "rms_norm/forward/bf16/llama/128x4096", "normtune");
+    EXPECT_NEAR(row.p50_us, 90.25, 1e-3);
+    EXPECT_NEAR(row.limit_us, 80, 1e-3);
+    EXPECT_NEAR(row.memory_mib, 1.5, 1e-6);
+    row_of(rows, "fused_add_rms_norm/backward/bf16/gemma/128x4096/stride4608/w_fp32/offset1", "normtune");
+}
+
+TEST(ResultRows, ColumnsMayComeInAnyOrderAndMoreOfThem) {
+    const std::string text =
+        "extra,p50_us,cols,rows,casting,dtype,mode,op,outcome,config,rounds\n"
+        "\"x, y\",12.5,1024,8,llama,fp32,forward,rms_norm,passed,w4,7\r\n";
+    const ResultRows rows = parse_result_rows(text, "x.csv");
+    ASSERT_EQ(rows.rows.size(), 1U);
+    EXPECT_EQ(rows.text(rows.problems[0].key), "rms_norm/forward/fp32/llama/8x1024");
+    EXPECT_EQ(rows.rows[0].p50_us, 12.5);
+    EXPECT_EQ(rows.rows[0].rounds_taken, 7);
+    EXPECT_TRUE(std::isnan(rows.rows[0].p20_us));
+}
+
+TEST(ResultRows, LigersCsvHasProvidersDuplicatesAndHoles) {
+    const ResultRows rows = read_result_rows(std::string(NORMTUNE_SOURCE_DIR) + "/tests/cli/inputs/liger_before.csv");
+    const std::string_view key = "rms_norm/forward/bf16/llama/2048x1024";
+    EXPECT_NEAR(row_of(rows, key, "liger").p50_us, 11.2, 1e-9);  // the newer one, which stands first
+    EXPECT_NEAR(row_of(rows, key, "huggingface").p50_us, 29.12, 1e-9);
+    EXPECT_NEAR(row_of(rows, "rms_norm/full/bf16/llama/2048x1024", "liger").memory_mib, 32.768, 1e-9);
+    EXPECT_EQ(row_of(rows, "rms_norm/forward/bf16/llama/2048x65536", "huggingface").outcome, Outcome::launch_failed);
+    row_of(rows, R"(layer_norm/backward/N=4096/{"M": 4096, "dtype": "torch.float32"})", "liger");
+}
+
+TEST(ResultRows, WhatLigersScriptsPrintReadsLikeTheirCsv) {
+    const std::string inputs = std::string(NORMTUNE_SOURCE_DIR) + "/tests/cli/inputs/";
+    const ResultRows csv = read_result_rows(inputs + "liger_after.csv");
+    const ResultRows json = read_result_rows(inputs + "liger_printed.txt");
+    EXPECT_EQ(json.format, ResultFormat::liger_json);
+    const std::string_view key = "rms_norm/forward/bf16/llama/2048x4096";
+    EXPECT_NEAR(row_of(csv, key, "liger").p50_us, row_of(json, key, "liger").p50_us, 1e-9);
+    // Python's NaN, and lists that are shorter than the x values.
+    EXPECT_TRUE(std::isnan(row_of(json, "rms_norm/forward/bf16/llama/2048x65536", "huggingface").p50_us));
+}
+
+TEST(ResultRows, ThrottledRoundsAreLeftOutWhereOthersRemain) {
+    Results results = sample_results();
+    std::vector<Round>& rounds = results.records[0].measurement->rounds;
+    rounds = {{10, 5, false}, {11, 5, false}, {90, 5, true}, {12, 5, false}, {13, 5, false}};
+    EXPECT_EQ(rows_of(results, "x").rows[0].rounds, 4);
+    rounds.pop_back();
+    EXPECT_EQ(rows_of(results, "x").rows[0].rounds, 4);
+}
+
+TEST(ResultRows, AJsonFileWithAnAbsurdTimeIsRefused) {
+    Results results = sample_results();
+    results.records[0].measurement->rounds[0].median_us = -1;
+    EXPECT_THROW(rows_of(results, "x"), InputError);
+    results.records[0].measurement->rounds[0].median_us = std::nan("");
+    EXPECT_THROW(rows_of(results, "x"), InputError);
+    results.records[0].measurement->rounds[0].median_us = 1e13;
+    EXPECT_THROW(rows_of(results, "x"), InputError);
+}
+
+TEST(ResultRows, AFolderStandsForItsResults) {
+    const testing::TemporaryFolder folder;
+    EXPECT_THROW(read_result_rows(folder.path()), InputError);
+    write_results_csv(sample_results(), folder / "results.csv");
+    EXPECT_EQ(read_result_rows(folder.path()).format, ResultFormat::results_csv);
+    write_results_json(sample_results(), folder / "results.json");
+    EXPECT_EQ(read_result_rows(folder.path()).format, ResultFormat::results_json);
+}
+
+TEST(Texts, AreKeptOnce) {
+    Texts texts;
+    std::vector<TextId> ids;
+    for (int i = 0; i < 5000; ++i) {
+        ids.push_back(texts.intern("text " + std::to_string(i)));
+    }
+    EXPECT_EQ(texts.size(), 5000U);
+    EXPECT_EQ(texts.intern("text 4321"), ids[4321]);
+    EXPECT_EQ(texts[ids[17]], "text 17");
+    EXPECT_EQ(texts.find("text 5000"), std::nullopt);
+    const std::string large(3 << 20, 'x');
+    EXPECT_EQ(texts[texts.intern(large)], large);
+    EXPECT_EQ(texts[texts.intern("after")], "after");
+}
+
+}  // namespace
+}  // namespace normtune
