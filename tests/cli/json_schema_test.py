@@ -17,6 +17,10 @@ CASES = [
     (f"normtune plan {SELECTION} --format json --list --show-pruned", "plan.schema.json"),
     ("normtune plan --shapes shapes.yaml --space space.yaml --arch sm_90 --compile --format json", "plan.schema.json"),
     (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune best run --format json", "winners.schema.json"),
+    (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune compare run run/results.csv --format json || true",
+     "comparison.schema.json"),
+    ("normtune compare liger_before.csv liger_printed.txt --format json || true", "comparison.schema.json"),
+    ("normtune compare liger_before.csv liger_after.csv --metric memory --by best --format json", "comparison.schema.json"),
 ]
 
 
