@@ -11,17 +11,6 @@ constexpr double least_eps = 1e-30;
 constexpr double most_eps = 1;
 constexpr std::string_view default_space = "default";
 
-/// A space with one point.
-SearchSpace space_of(const Configuration& configuration) {
-    SearchSpace space;
-    space.name = configuration.key();
-    for (int i = 0; i < axis_count; ++i) {
-        const auto axis = static_cast<Axis>(i);
-        space.axes.push_back({axis, {axis_value(configuration, axis)}});
-    }
-    return space;
-}
-
 std::string shipped_list(std::string_view folder) {
     return fmt::format("{}", fmt::join(shipped_names(folder), ", "));
 }
@@ -34,6 +23,16 @@ void replace_where_given(std::vector<T>& target, const std::vector<T>& given) {
 }
 
 }  // namespace
+
+SearchSpace space_of(const Configuration& configuration) {
+    SearchSpace space;
+    space.name = configuration.key();
+    for (int i = 0; i < axis_count; ++i) {
+        const auto axis = static_cast<Axis>(i);
+        space.axes.push_back({axis, {axis_value(configuration, axis)}});
+    }
+    return space;
+}
 
 void SelectionOptions::declare(OptionSet& options) {
     options.group("Problems");

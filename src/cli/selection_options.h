@@ -18,6 +18,9 @@ struct Work {
     SearchSpace space;
 };
 
+/// A space with one point.
+SearchSpace space_of(const Configuration& configuration);
+
 class SelectionOptions {
 public:
     void declare(OptionSet& options);

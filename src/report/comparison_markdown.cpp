@@ -11,14 +11,6 @@ namespace {
 /// GitHub refuses a comment of more than 65,536 characters; sections beyond this are cut, and say so.
 constexpr std::size_t most_characters = 60'000;
 
-/// A code span; a table's cell ends at a bar even inside one, unless that is escaped.
-std::string code(std::string_view text) {
-    if (text.find_first_of("`|\r\n\\") != std::string_view::npos) {
-        return "<code>" + markdown_escaped(text) + "</code>";
-    }
-    return fmt::format("`{}`", text);
-}
-
 class Writer {
 public:
     Writer(const Comparison& comparison, const Summary& summary, std::size_t most)
@@ -28,8 +20,8 @@ public:
         const Metric metric = comparison_.settings.metric;
         out_ = fmt::format("### normtune: {}\n\n", verdict_counts(summary_, metric));
         if (!comparison_.baseline->name.empty()) {
-            out_ += fmt::format("{} against {}, {} by {}\n\n", code(comparison_.candidate->name),
-                                code(comparison_.baseline->name), metric_names.name(metric),
+            out_ += fmt::format("{} against {}, {} by {}\n\n", markdown_code(comparison_.candidate->name),
+                                markdown_code(comparison_.baseline->name), metric_names.name(metric),
                                 comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
         }
         if (summary_.count(Verdict::slower) > 0) {
@@ -71,10 +63,11 @@ private:
             const std::string note = comparison_.note(*pair);
             const std::string evidence = evidence_text(comparison_, *pair);
             out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n",
-                                code(comparison_.text(*pair, &RowProblem::key)), code(comparison_.configuration(*pair)),
-                                number(pair->before), number(pair->after), verdict == Verdict::slower ? "**" : "",
-                                change_text(pair->ratio), verdict == Verdict::slower ? "**" : "", interval_text(*pair),
-                                evidence, note.empty() ? "" : "; " + markdown_escaped(note));
+                                markdown_code(comparison_.text(*pair, &RowProblem::key)),
+                                markdown_code(comparison_.configuration(*pair)), number(pair->before),
+                                number(pair->after), verdict == Verdict::slower ? "**" : "", change_text(pair->ratio),
+                                verdict == Verdict::slower ? "**" : "", interval_text(*pair), evidence,
+                                note.empty() ? "" : "; " + markdown_escaped(note));
         }
         out_ += "\n";
         if (shown < all.size()) {
@@ -93,9 +86,9 @@ private:
         out_ += "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
         const auto extremes = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
-                out_ +=
-                    fmt::format("| {} | {} | {} | {} | {} |\n", word, code(comparison_.text(*pair, &RowProblem::key)),
-                                code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
+                out_ += fmt::format(
+                    "| {} | {} | {} | {} | {} |\n", word, markdown_code(comparison_.text(*pair, &RowProblem::key)),
+                    markdown_code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
             }
         };
         extremes("worst", summary_.worst);
@@ -148,6 +141,14 @@ std::string markdown_escaped(std::string_view text) {
         }
     }
     return out;
+}
+
+std::string markdown_code(std::string_view text) {
+    // A table's cell ends at a bar even inside a span.
+    if (text.find_first_of("`|\r\n\\") != std::string_view::npos) {
+        return "<code>" + markdown_escaped(text) + "</code>";
+    }
+    return fmt::format("`{}`", text);
 }
 
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most) {

@@ -45,5 +45,7 @@ std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdic
 
 /// Text that is not markup inside a table's cell of markdown.
 std::string markdown_escaped(std::string_view text);
+/// The same as code.
+std::string markdown_code(std::string_view text);
 
 }  // namespace normtune

@@ -11,12 +11,13 @@ namespace normtune {
 namespace {
 
 constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
-constexpr std::size_t read_bytes = std::size_t{1} << 18;
+constexpr std::size_t first_read_bytes = std::size_t{1} << 12;  // small files stay cheap
+constexpr std::size_t most_read_bytes = std::size_t{1} << 18;
 
 }  // namespace
 
-CsvReader::CsvReader(ByteSource& source, std::string file) : source_(source), file_(std::move(file)) {
-    buffer_.resize(2 * read_bytes);
+CsvReader::CsvReader(ByteSource& source, std::string file) : source_(source), file_(std::move(file)), read_bytes_(first_read_bytes) {
+    buffer_.resize(2 * first_read_bytes);
     while (end_ < utf8_mark.size() && fill()) {
     }
     const std::string_view start(buffer_.data(), end_);
@@ -34,18 +35,19 @@ bool CsvReader::fill() {
     if (at_end_) {
         return false;
     }
-    if (buffer_.size() - end_ < read_bytes) {
+    if (buffer_.size() - end_ < read_bytes_) {
         if (begin_ > 0) {
             std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
             end_ -= begin_;
             begin_ = 0;
         }
-        if (buffer_.size() - end_ < read_bytes) {
-            buffer_.resize(buffer_.size() * 2);
+        if (buffer_.size() - end_ < read_bytes_) {
+            buffer_.resize(std::max(buffer_.size() * 2, end_ + read_bytes_));
         }
     }
-    const std::size_t got = source_.read(buffer_.data() + end_, read_bytes);
+    const std::size_t got = source_.read(buffer_.data() + end_, read_bytes_);
     at_end_ = got == 0;
+    read_bytes_ = std::min(2 * read_bytes_, most_read_bytes);
     end_ += got;
     return got > 0;
 }

@@ -45,6 +45,7 @@ private:
     std::vector<char> buffer_;
     std::size_t begin_ = 0;  // of what is not consumed
     std::size_t end_ = 0;
+    std::size_t read_bytes_;  // grows from read to read
     bool at_end_ = false;
     int next_line_ = 1;
     int record_line_ = 0;

@@ -20,6 +20,7 @@ COMMANDS = {
     "replay": "normtune plan --shapes shapes.yaml --space space.yaml --backend replay --replay-script {file}",
     "hf": "normtune shapes --from-hf {file}",
     "results": "normtune compare {file} {file}",
+    "policies": "normtune gate --baseline liger_before.csv --candidate liger_after.csv --policy {file}",
     "cli": "normtune {arguments}",
 }
 

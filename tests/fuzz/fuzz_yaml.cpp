@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "compare/policy.h"
 #include "problem/shapes_file.h"
 #include "problem/space.h"
 #include "support/error.h"
@@ -22,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     };
     refused_with_one_line([&] { parse_yaml(text, "fuzzed"); });
     refused_with_one_line([&] { parse_shapes(text, "fuzzed"); });
+    refused_with_one_line([&] { parse_policy(text, "fuzzed"); });
     refused_with_one_line([&] { parse_space(text, "fuzzed"); });
     return 0;
 }

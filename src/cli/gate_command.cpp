@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/compare_options.h"
+#include "cli/output.h"
+#include "cli/remeasure.h"
+#include "compare/gate.h"
+#include "report/gate_report.h"
+#include "store/atomic_file.h"
+#include "store/descriptor.h"
+#include "support/clock.h"
+#include "support/config_file.h"
+
+namespace normtune::cli {
+namespace {
+
+constexpr std::size_t most_suspects = 64;
+
+class GateCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        options.one("--baseline", file(baseline_), "What was: a run folder or a results file, as for compare");
+        options.one("--candidate", file(candidate_), "What is now");
+        options.one("--policy", shipped_file("gates", policy_),
+                    fmt::format("What counts; shipped: {}\n(default: default)",
+                                fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
+        options.group("Reports");
+        options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
+        options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
+        options.flag("--github", "Print annotations, and add to the step summary ($GITHUB_STEP_SUMMARY)", github_);
+        options.group("Confirmation");
+        options.flag("--confirm", "Measure what is slower again, on this device, before it fails", confirm_);
+        device_.declare(options);
+        options.flag("--quiet", "No progress", quiet_);
+        options.example("normtune gate --baseline main.json --candidate results/run-20261120T235959Z-1f3a");
+        options.example("normtune gate --baseline a --candidate b --policy heuristics --junit gate.xml --github");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        if (baseline_.empty() || candidate_.empty()) {
+            throw InputError("a gate judges two results; give --baseline and --candidate");
+        }
+        if (!confirm_ && device_.given()) {
+            throw InputError("--backend, --device and --replay-script say where --confirm measures; add --confirm");
+        }
+        const ConfigFile policy_file = load_config("gates", policy_);
+        const Policy policy = parse_policy(policy_file.text, policy_file.file);
+        const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);
+        std::vector<Comparison> comparisons;
+        for (const Metric metric : policy.metrics) {
+            comparisons.push_back(compare(baseline, candidate, policy.settings(metric)));
+        }
+        if (std::all_of(comparisons.begin(), comparisons.end(),
+                        [](const Comparison& comparison) { return !comparison.not_comparable.empty(); })) {
+            complain(comparisons.front().not_comparable);
+            return ExitCode::not_comparable;
+        }
+        constexpr std::size_t day_length = 10;  // "2026-11-20"
+        GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
+        if (confirm_) {
+            confirm_suspects(verdict, policy, baseline);
+        }
+        report(verdict);
+        return verdict.result == GateResult::pass   ? ExitCode::good
+               : verdict.result == GateResult::fail ? ExitCode::regression
+                                                    : ExitCode::inconclusive;
+    }
+
+private:
+    void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRows& baseline) const {
+        std::vector<TrialKey> trials;
+        bool cold = true;
+        std::size_t suspects = 0;
+        for (const GateCase& it : verdict.cases) {
+            if (is_suspect(it) && ++suspects <= most_suspects) {
+                const ResultRows& side = *it.comparison->candidate;
+                const ResultRow& row = *it.comparison->candidate_row(*it.pair);
+                if (side.format != ResultFormat::results_json && side.format != ResultFormat::results_csv) {
+                    throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}",
+                                                 side.name, result_format_names.name(side.format)));
+                }
+                trials.push_back(
+                    {std::string(side.text(side.problem_of(row).key)), std::string(side.text(row.configuration))});
+                cold = side.origin_of(row).cold != RowOrigin::Cold::hot;
+            }
+        }
+        if (trials.empty()) {
+            return;
+        }
+        if (suspects > most_suspects) {
+            verdict.remarks.push_back(
+                fmt::format("{} suspects; the first {} were measured again", suspects, most_suspects));
+        }
+        const ResultRows fresh = rows_of(remeasure(trials, device_.choose(), cold, quiet_), "the fresh measurement");
+        const Comparison comparison = compare(baseline, fresh, policy.settings(Metric::latency));
+        if (!comparison.not_comparable.empty()) {
+            throw InputError(fmt::format("--confirm: {}", comparison.not_comparable));
+        }
+        confirm(verdict, policy, comparison);
+    }
+
+    void report(const GateVerdict& verdict) const {
+        if (!junit_.empty()) {
+            write_file_atomically(junit_, gate_junit(verdict));
+        }
+        if (!markdown_.empty()) {
+            write_file_atomically(markdown_, gate_markdown(verdict));
+        }
+        std::string out = gate_text(verdict, style_of(stdout));
+        if (github_) {
+            out += gate_annotations(verdict);
+            add_to_step_summary(gate_markdown(verdict));
+        }
+        print(out);
+    }
+
+    /// GitHub's runner names a file that each step adds to; elsewhere there is none.
+    static void add_to_step_summary(const std::string& text) {
+        const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
+        if (path == nullptr || *path == '\0') {
+            return;
+        }
+        std::ofstream summary(path, std::ios::app | std::ios::binary);
+        summary << text << std::flush;
+        if (!summary) {
+            throw SystemError(fmt::format("{}: cannot be written: {}", path, system_reason(errno)));
+        }
+    }
+
+    std::string baseline_;
+    std::string candidate_;
+    std::string policy_ = "default";
+    std::string junit_;
+    std::string markdown_;
+    bool github_ = false;
+    bool confirm_ = false;
+    DeviceOptions device_;
+    bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_gate_command() {
+    return std::make_unique<GateCommand>();
+}
+
+}  // namespace normtune::cli

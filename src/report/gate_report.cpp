@@ -1,0 +1,220 @@
+#include "report/gate_report.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "report/comparison_report.h"
+#include "support/utf8.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t most_annotations = 10;
+constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
+
+std::string key_of(const GateCase& it) {
+    return fmt::format("{} {}", it.comparison->text(*it.pair, &RowProblem::key),
+                       it.comparison->configuration(*it.pair));
+}
+
+std::string_view word(GateResult result) {
+    return gate_result_names.name(result);
+}
+
+/// What fails first, the largest change before smaller ones, then what is inconclusive.
+std::vector<const GateCase*> not_passed(const GateVerdict& verdict) {
+    std::vector<const GateCase*> out;
+    for (const GateCase& it : verdict.cases) {
+        if (it.result != GateResult::pass) {
+            out.push_back(&it);
+        }
+    }
+    std::stable_sort(out.begin(), out.end(), [](const GateCase* a, const GateCase* b) {
+        if (a->result != b->result) {
+            return a->result == GateResult::fail;
+        }
+        return a->pair->ratio > b->pair->ratio;
+    });
+    return out;
+}
+
+std::string counts(const GateVerdict& verdict) {
+    const auto known =
+        std::count_if(verdict.cases.begin(), verdict.cases.end(), [](const GateCase& it) { return it.known; });
+    std::string out = fmt::format("{} passed, {} failed, {} inconclusive", verdict.count(GateResult::pass),
+                                  verdict.count(GateResult::fail), verdict.count(GateResult::inconclusive));
+    return known > 0 ? out + fmt::format(", {} known", known) : out;
+}
+
+std::string xml(std::string_view text) {
+    std::string out;
+    for (const char c : to_utf8(text)) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML 1.0 has no control characters
+        }
+    }
+    return out;
+}
+
+struct Suite {
+    std::string cases;
+    std::size_t tests = 0;
+    std::size_t failures = 0;
+    std::size_t skipped = 0;
+};
+
+std::string workflow_data(std::string_view text, bool property) {
+    std::string out;
+    for (const char c : text) {
+        const bool escaped = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
+        out += escaped ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string gate_text(const GateVerdict& verdict, const Style& style) {
+    std::string out;
+    const std::vector<const GateCase*> cases = not_passed(verdict);
+    if (!cases.empty()) {
+        Table table({{"result"}, {"metric"}, {"problem and configuration"}, {"change", Align::right}, {"reason"}});
+        for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
+            const GateCase& it = *cases[i];
+            table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)),
+                       key_of(it), change_text(it.pair->ratio), it.reason});
+        }
+        out += table.text(style);
+        if (cases.size() > most_rows) {
+            out += fmt::format("… and {} more (--junit has all)\n", cases.size() - most_rows);
+        }
+        out += "\n";
+    }
+    for (const std::string& remark : verdict.remarks) {
+        out += remark + "\n";
+    }
+    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy,
+                                                            counts(verdict))));
+}
+
+std::string gate_markdown(const GateVerdict& verdict) {
+    std::string out =
+        fmt::format("### normtune gate `{}`: {}\n\n{}\n\n", verdict.policy, word(verdict.result), counts(verdict));
+    for (const std::string& remark : verdict.remarks) {
+        out += "- " + markdown_escaped(remark) + "\n";
+    }
+    out += verdict.remarks.empty() ? "" : "\n";
+    const std::vector<const GateCase*> cases = not_passed(verdict);
+    const auto section = [&](GateResult result) {
+        std::string rows;
+        std::size_t left_out = 0;
+        for (const GateCase* it : cases) {
+            if (it->result != result) {
+                continue;
+            }
+            if (out.size() + rows.size() > most_markdown) {
+                ++left_out;
+                continue;
+            }
+            rows += fmt::format("| {} | {} | {} | {} | {} |\n", metric_names.name(it->comparison->settings.metric),
+                                markdown_code(it->comparison->text(*it->pair, &RowProblem::key)),
+                                markdown_code(it->comparison->configuration(*it->pair)), change_text(it->pair->ratio),
+                                markdown_escaped(it->reason));
+        }
+        if (rows.empty()) {
+            return std::string();
+        }
+        return "| metric | problem | configuration | change | reason |\n|---|---|---|--:|---|\n" + rows +
+               (left_out > 0 ? fmt::format("\n… and {} more.\n", left_out) : "") + "\n";
+    };
+    out += section(GateResult::fail);
+    if (const std::string rows = section(GateResult::inconclusive); !rows.empty()) {
+        out += fmt::format("<details><summary>{} inconclusive</summary>\n\n{}</details>\n\n",
+                           verdict.count(GateResult::inconclusive), rows);
+    }
+    return out;
+}
+
+std::string gate_junit(const GateVerdict& verdict) {
+    std::map<std::string, Suite> suites;
+    std::size_t failures = 0;
+    for (const GateCase& it : verdict.cases) {
+        const auto text = [&](TextId RowProblem::*member) { return it.comparison->text(*it.pair, member); };
+        const std::string name = fmt::format("{}.{}.{}", metric_names.name(it.comparison->settings.metric),
+                                             text(&RowProblem::op), text(&RowProblem::mode));
+        Suite& suite = suites[name];
+        ++suite.tests;
+        suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml(name), xml(key_of(it)));
+        if (it.result == GateResult::fail) {
+            ++suite.failures;
+            ++failures;
+            suite.cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n",
+                                       verdict_names.name(it.verdict), xml(it.reason));
+        } else if (it.result == GateResult::inconclusive || it.known) {
+            ++suite.skipped;
+            suite.cases += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n",
+                                       it.known ? "known" : "inconclusive", xml(it.reason));
+        } else {
+            suite.cases += "/>\n";
+        }
+    }
+    std::string out = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"normtune gate {}\" tests=\"{}\" "
+        "failures=\"{}\" "
+        "errors=\"0\" time=\"0\">\n",
+        xml(verdict.policy), verdict.cases.size(), failures);
+    for (const auto& [name, suite] : suites) {
+        out += fmt::format(
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\">\n{}  "
+            "</testsuite>\n",
+            xml(name), suite.tests, suite.failures, suite.skipped, suite.cases);
+    }
+    return out + "</testsuites>\n";
+}
+
+std::string gate_annotations(const GateVerdict& verdict) {
+    std::string out;
+    std::size_t shown = 0;
+    std::size_t failed = 0;
+    for (const GateCase* it : not_passed(verdict)) {
+        if (it->result != GateResult::fail) {
+            continue;
+        }
+        if (++failed >= most_annotations && verdict.count(GateResult::fail) > most_annotations) {
+            continue;
+        }
+        ++shown;
+        out += fmt::format(
+            "::error title={}::{}\n",
+            workflow_data(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)),
+                          true),
+            workflow_data(fmt::format("{}: {}", key_of(*it), it->reason), false));
+    }
+    if (failed > shown) {
+        out += fmt::format("::error title=normtune::and {} more\n", failed - shown);
+    }
+    if (verdict.result == GateResult::inconclusive) {
+        out += fmt::format(
+            "::warning title=normtune::{}\n",
+            workflow_data(fmt::format("gate {} is inconclusive: {}", verdict.policy, counts(verdict)), false));
+    }
+    return out;
+}
+
+}  // namespace normtune

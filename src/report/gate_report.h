@@ -1,0 +1,25 @@
+// A gate's verdict for people, for CI servers and for GitHub.
+#pragma once
+
+#include <string>
+
+#include "compare/gate.h"
+#include "report/table.h"
+
+namespace normtune {
+
+/// What does not pass, then one line with the result.
+std::string gate_text(const GateVerdict& verdict, const Style& style);
+
+/// For a pull-request comment, or GitHub's step summary.
+std::string gate_markdown(const GateVerdict& verdict);
+
+/// JUnit XML as Jenkins and GitLab read it: a test suite a metric, op and mode, a test case a pair. What is
+/// inconclusive, and what is a known regression, is a skipped case with its reason.
+std::string gate_junit(const GateVerdict& verdict);
+
+/// GitHub's workflow commands: an annotation for each of the first ten cases that fail (it shows no more of a step),
+/// one for the rest.
+std::string gate_annotations(const GateVerdict& verdict);
+
+}  // namespace normtune
