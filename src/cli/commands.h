@@ -14,6 +14,7 @@ std::unique_ptr<Command> make_best_command();
 std::unique_ptr<Command> make_emit_command();
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_gate_command();
+std::unique_ptr<Command> make_selfcheck_command();
 std::unique_ptr<Command> make_devices_command();
 std::unique_ptr<Command> make_shapes_command();
 std::unique_ptr<Command> make_completion_command();

@@ -47,7 +47,9 @@ bool CsvReader::fill() {
     }
     const std::size_t got = source_.read(buffer_.data() + end_, read_bytes_);
     at_end_ = got == 0;
-    read_bytes_ = std::min(2 * read_bytes_, most_read_bytes);
+    if (got == read_bytes_) {
+        read_bytes_ = std::min(2 * read_bytes_, most_read_bytes);
+    }
     end_ += got;
     return got > 0;
 }
