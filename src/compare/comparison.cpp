@@ -267,8 +267,9 @@ private:
     void set_error(Pair& pair, const Estimate& before, const Estimate& after) const {
         const double shortest_us = std::min(pair.before, pair.after);
         const double relative = out_.settings.run_to_run_us / shortest_us;
+        const double disturbed = disturbance(out_, pair);
         const double between = out_.run_to_run.deviation * out_.run_to_run.deviation + relative * relative +
-                               out_.run_to_run.shift_variance;
+                               out_.run_to_run.shift_variance + disturbed * disturbed;
         const double variance = before.variance + after.variance + between;
         // Welch and Satterthwaite; what is between runs rests on copies and pairs, many of them.
         constexpr double between_degrees = 30;

@@ -66,6 +66,18 @@ double deviation_about(double middle, std::vector<double> values) {
 
 }  // namespace
 
+double disturbance(const Comparison& comparison, const Pair& pair) {
+    constexpr double usual_deviations = 2;
+    const double a = comparison.baseline_row(pair)->limit_us;
+    const double b = comparison.candidate_row(pair)->limit_us;
+    if (!(a >= shortest_copy_us && b >= shortest_copy_us)) {
+        return 0;
+    }
+    const RunToRun& usual = comparison.run_to_run;
+    const double change = std::abs(std::log(b / a) - std::log(usual.copy_ratio));
+    return std::max(0.0, change - usual_deviations * std::max(usual.copy_deviation, comparison.settings.run_to_run));
+}
+
 double densest_half_deviation(std::vector<double> values) {
     constexpr double normal_half = 1.3489795003921634;  // its length in standard deviations
     std::sort(values.begin(), values.end());
@@ -101,7 +113,8 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
         const auto middle = explained.begin() + static_cast<std::ptrdiff_t>(explained.size() / 2);
         std::nth_element(explained.begin(), middle, explained.end());
         out.spread = std::sqrt(std::max(0.0, total * total - *middle));
-        out.deviation = std::max(out.deviation, std::min(out.spread, most_spread_over_copies * out.deviation));
+        out.deviation = std::max(comparison.settings.run_to_run,
+                                 std::min(out.spread, most_spread_over_copies * out.deviation));
     }
     return out;
 }

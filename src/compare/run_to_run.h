@@ -15,6 +15,10 @@ struct RatioSample {
 /// From the copies that both files measured (no change of a kernel moves them) and from the densest half of the pairs.
 RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSample> ratios);
 
+/// log(ratio) of the copy measured in the same rounds as the pair, beyond what copies usually change by: 0, or how much
+/// the machine was disturbed just then.
+double disturbance(const Comparison& comparison, const Pair& pair);
+
 /// Length of the shortest interval that holds half of the values, as a normal's standard deviation. A second cluster,
 /// of trials that did change, does not widen it.
 double densest_half_deviation(std::vector<double> values);

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""scripts/ci_gate from sweep to exit code, as a CI job runs it: with a slowdown and without, on the replay device and on the CPU."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import harness
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "ci_gate"
+REPLAY = "--shapes shapes.yaml --space space.yaml --tokens 20000,400000 --backend replay --replay-script"
+CPU = "--problem rms_norm/forward/fp32/llama/64x1024 --space quick --strategy random --trials 2 --backend cpu"
+# A busy machine may be several times slower: what is planted is far more, and only that fails.
+CPU_POLICY = "name: cpu\nby: best\nmetrics: [latency]\npercent: 400\nambiguous: pass\n"
+
+
+class Checks:
+    def __init__(self, folder):
+        self.folder = folder
+        self.failed = False
+
+    def expect(self, command, code, fragment):
+        result = self.folder.run(f"{SCRIPT} {command}")
+        text = result.stdout.decode() + result.stderr.decode()
+        if result.returncode != code or fragment not in text:
+            self.failed = True
+            print(f"ci_gate {command}\n  exit code {result.returncode}, not {code}; or lacks '{fragment}':\n{text}")
+
+    def expect_files(self, names):
+        for name in names:
+            if not (self.folder.work / name).is_file():
+                self.failed = True
+                print(f"{name} was not written")
+
+
+def make_twenty_times_faster(path):
+    results = json.loads(path.read_text())
+    for record in results["records"]:
+        measurement = record.get("measurement")
+        if measurement is None:
+            continue
+        for key in ("p20_us", "p50_us", "p80_us"):
+            measurement[key] /= 20
+        for round_ in measurement["rounds"]:
+            round_["median_us"] /= 20
+        measurement["final_rounds_us"] = [us / 20 for us in measurement["final_rounds_us"]]
+    path.write_text(json.dumps(results))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--normtune", required=True)
+    arguments = parser.parse_args()
+    with harness.Folder(arguments.normtune) as folder:
+        checks = Checks(folder)
+        checks.expect(f"--baseline base.json --update --out a -- {REPLAY} replay.yaml", 0, "is the baseline now")
+        checks.expect(f"--baseline base.json --out b -- {REPLAY} replay_again.yaml", 0, "pass: gate default")
+        checks.expect(f"--baseline base.json --out c -- {REPLAY} replay_slower.yaml", 1, "fail: gate default")
+        checks.expect_files(["c/gate.md", "c/gate.xml", "c/run/results.json", "c/sweep.log"])
+        checks.expect(f"--baseline base.json --out d --confirm -- {REPLAY} replay_slower.yaml", 1, "confirmed by fresh")
+        checks.expect(f"--baseline base.json --out e -- --hot {REPLAY} replay.yaml", 3, "--across cold")
+        checks.expect(f"--baseline none.json --out f -- {REPLAY} replay.yaml", 2, "make one with --update")
+        checks.expect("--baseline base.json --out g -- --shapes nothing", 2, "no file 'nothing'")
+        checks.expect("--baseline base.json", 2, "no sweep options")
+        checks.expect("--basline base.json", 2, "unknown argument '--basline'")
+
+        (folder.work / "cpu.yaml").write_text(CPU_POLICY)
+        checks.expect(f"--baseline cpu/base.json --update --out h -- {CPU}", 0, "is the baseline now")
+        checks.expect(f"--baseline cpu/base.json --policy cpu.yaml --out i -- {CPU}", 0, "pass: gate cpu")
+        make_twenty_times_faster(folder.work / "cpu" / "base.json")
+        checks.expect(f"--baseline cpu/base.json --policy cpu.yaml --out j -- {CPU}", 1, "fail: gate cpu")
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
