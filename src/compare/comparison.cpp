@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/comparable.h"
 #include "compare/estimate.h"
 #include "compare/match.h"
 #include "compare/run_to_run.h"
@@ -14,10 +15,6 @@ namespace normtune {
 namespace {
 
 constexpr int most_degrees = 200;  // beyond it Student's t is as good as normal
-
-std::uint8_t bit(Facet facet) {
-    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(facet));
-}
 
 struct Estimates {
     Estimate before;
@@ -31,13 +28,13 @@ public:
         out_.candidate = &candidate;
         out_.settings = settings;
         for (const Facet facet : settings.across) {
-            allowed_ = static_cast<std::uint8_t>(allowed_ | bit(facet));
+            allowed_ = static_cast<std::uint8_t>(allowed_ | facet_bit(facet));
         }
     }
 
     Comparison run() {
         pair_up();
-        out_.not_comparable = why_not();
+        out_.not_comparable = why_not_comparable(out_);
         if (out_.not_comparable.empty()) {
             out_.settings.metric == Metric::memory ? judge_memory() : judge_latency();
         }
@@ -89,108 +86,17 @@ private:
         unsigned bits = 0;
         const auto texts = [&](TextId left, TextId right, Facet facet) {
             if (left != 0 && right != 0 && out_.baseline->text(left) != out_.candidate->text(right)) {
-                bits |= bit(facet);
+                bits |= facet_bit(facet);
             }
         };
         texts(a.driver, b.driver, Facet::driver);
         if (out_.settings.metric == Metric::latency) {
             texts(a.timer, b.timer, Facet::timer);
             if (a.cold != RowOrigin::Cold::unknown && b.cold != RowOrigin::Cold::unknown && a.cold != b.cold) {
-                bits |= bit(Facet::cold);
+                bits |= facet_bit(Facet::cold);
             }
         }
         return static_cast<std::uint8_t>(bits & ~static_cast<unsigned>(allowed_));
-    }
-
-    /// The names of a facet's values on one side: at most a few.
-    static std::string names(const ResultRows& side, Facet facet) {
-        std::vector<std::string> found;
-        const auto add = [&](std::string name) {
-            if (!name.empty() && std::find(found.begin(), found.end(), name) == found.end()) {
-                found.push_back(std::move(name));
-            }
-        };
-        if (facet == Facet::casting) {
-            for (const RowProblem& problem : side.problems) {
-                add(std::string(side.text(problem.casting)));
-            }
-        } else {
-            for (const RowOrigin& origin : side.origins) {
-                add(facet == Facet::device                 ? std::string(side.text(origin.device))
-                    : facet == Facet::driver               ? std::string(side.text(origin.driver))
-                    : facet == Facet::timer                ? std::string(side.text(origin.timer))
-                    : origin.cold == RowOrigin::Cold::cold ? "cold"
-                    : origin.cold == RowOrigin::Cold::hot  ? "hot"
-                                                           : "");
-            }
-        }
-        constexpr std::size_t most = 3;
-        const bool more = found.size() > most;
-        found.resize(std::min(found.size(), most));
-        return fmt::format("{}{}", fmt::join(found, ", "), more ? ", …" : "");
-    }
-
-    std::string describe(const std::vector<Facet>& facets) const {
-        std::vector<std::string> parts;
-        std::vector<std::string_view> words;
-        for (const Facet facet : facets) {
-            parts.push_back(fmt::format("{} ({} against {})", facet_names.name(facet), names(*out_.baseline, facet),
-                                        names(*out_.candidate, facet)));
-            words.push_back(facet_names.name(facet));
-        }
-        return fmt::format("{} and {} differ in {}; --across {} compares them nevertheless", out_.baseline->name,
-                           out_.candidate->name, fmt::join(parts, ", "), fmt::join(words, ","));
-    }
-
-    bool any_matched(const CompareSettings& settings) const {
-        const std::vector<Match> matches = match_rows(*out_.baseline, *out_.candidate, settings);
-        return std::any_of(matches.begin(), matches.end(), [&](const Match& match) {
-            return match.baseline != no_row && match.candidate != no_row &&
-                   usable(out_.baseline->rows[match.baseline], settings.metric) &&
-                   usable(out_.candidate->rows[match.candidate], settings.metric);
-        });
-    }
-
-    std::string why_not() const {
-        unsigned differing = 0;
-        bool measured_both = false;
-        for (const Pair& pair : out_.pairs) {
-            const bool both = !std::isnan(pair.before) && !std::isnan(pair.after);
-            measured_both |= both;
-            differing |= pair.differs;
-            if (both && pair.differs == 0) {
-                return {};
-            }
-        }
-        std::vector<Facet> facets;
-        if (measured_both) {
-            for (const Facet facet : {Facet::driver, Facet::timer, Facet::cold}) {
-                if ((differing & bit(facet)) != 0) {
-                    facets.push_back(facet);
-                }
-            }
-            return describe(facets);
-        }
-        for (const std::vector<Facet>& tried :
-             {std::vector{Facet::device}, std::vector{Facet::casting}, std::vector{Facet::device, Facet::casting}}) {
-            CompareSettings settings = out_.settings;
-            settings.across.insert(settings.across.end(), tried.begin(), tried.end());
-            if (any_matched(settings)) {
-                return describe(tried);
-            }
-        }
-        if (out_.settings.by == MatchBy::config) {
-            CompareSettings settings = out_.settings;
-            settings.by = MatchBy::best;
-            if (any_matched(settings)) {
-                return fmt::format(
-                    "{} and {} measured the same problems, but no configuration in common; --by best "
-                    "compares their winners",
-                    out_.baseline->name, out_.candidate->name);
-            }
-        }
-        return fmt::format("{} and {} have nothing in common that both measured", out_.baseline->name,
-                           out_.candidate->name);
     }
 
     void judge_memory() {
@@ -346,60 +252,6 @@ std::string_view verdict_word(Verdict verdict, Metric metric) {
         return verdict == Verdict::faster ? "less" : "more";
     }
     return verdict_names.name(verdict);
-}
-
-std::uint64_t Comparison::count(Verdict verdict) const {
-    return static_cast<std::uint64_t>(
-        std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.verdict == verdict; }));
-}
-
-const ResultRow* Comparison::baseline_row(const Pair& pair) const {
-    return pair.baseline == no_row ? nullptr : &baseline->rows[pair.baseline];
-}
-
-const ResultRow* Comparison::candidate_row(const Pair& pair) const {
-    return pair.candidate == no_row ? nullptr : &candidate->rows[pair.candidate];
-}
-
-const RowProblem& Comparison::problem(const Pair& pair) const {
-    const ResultRow* const after = candidate_row(pair);
-    return after != nullptr ? candidate->problem_of(*after) : baseline->problem_of(*baseline_row(pair));
-}
-
-std::string_view Comparison::text(const Pair& pair, TextId RowProblem::*member) const {
-    const ResultRows& side = pair.candidate != no_row ? *candidate : *baseline;
-    return side.text(problem(pair).*member);
-}
-
-std::string Comparison::configuration(const Pair& pair) const {
-    const ResultRow* const before = baseline_row(pair);
-    const ResultRow* const after = candidate_row(pair);
-    const std::string_view old = before != nullptr ? baseline->text(before->configuration) : std::string_view();
-    const std::string_view now = after != nullptr ? candidate->text(after->configuration) : std::string_view();
-    return old.empty() || now.empty() || old == now ? std::string(old.empty() ? now : old)
-                                                    : fmt::format("{} → {}", old, now);
-}
-
-std::string Comparison::note(const Pair& pair) const {
-    std::string out;
-    const auto add = [&](const std::string& part) { out += out.empty() ? part : "; " + part; };
-    const auto failed = [&](const ResultRows& side, const ResultRow* row, std::string_view which) {
-        if (row != nullptr && row->outcome != Outcome::passed) {
-            const std::string_view reason = side.text(row->reason);
-            add(fmt::format("{} {}{}{}", which, outcome_names.name(row->outcome), reason.empty() ? "" : ": ", reason));
-        }
-    };
-    failed(*baseline, baseline_row(pair), "baseline");
-    failed(*candidate, candidate_row(pair), "candidate");
-    for (std::size_t i = 0; i < facet_names.names.size(); ++i) {
-        if ((pair.differs & bit(static_cast<Facet>(i))) != 0) {
-            add(fmt::format("{} differs", facet_names.names[i]));
-        }
-    }
-    if (pair.evidence == Evidence::quantiles) {
-        add("rests on quantiles");
-    }
-    return out;
 }
 
 }  // namespace normtune

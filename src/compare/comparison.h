@@ -73,7 +73,9 @@ struct RunToRun {
 
     /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation`
     /// accounts for already.
-    double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance)); }
+    double shift() const {
+        return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance));
+    }
 };
 
 struct Comparison {

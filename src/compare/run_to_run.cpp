@@ -113,8 +113,8 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
         const auto middle = explained.begin() + static_cast<std::ptrdiff_t>(explained.size() / 2);
         std::nth_element(explained.begin(), middle, explained.end());
         out.spread = std::sqrt(std::max(0.0, total * total - *middle));
-        out.deviation = std::max(comparison.settings.run_to_run,
-                                 std::min(out.spread, most_spread_over_copies * out.deviation));
+        out.deviation =
+            std::max(comparison.settings.run_to_run, std::min(out.spread, most_spread_over_copies * out.deviation));
     }
     return out;
 }

@@ -16,7 +16,8 @@ constexpr std::size_t most_read_bytes = std::size_t{1} << 18;
 
 }  // namespace
 
-CsvReader::CsvReader(ByteSource& source, std::string file) : source_(source), file_(std::move(file)), read_bytes_(first_read_bytes) {
+CsvReader::CsvReader(ByteSource& source, std::string file)
+    : source_(source), file_(std::move(file)), read_bytes_(first_read_bytes) {
     buffer_.resize(2 * first_read_bytes);
     while (end_ < utf8_mark.size() && fill()) {
     }

@@ -11,9 +11,9 @@ struct ConfigFile {
     std::string text;
 };
 
-/// `folder` is a kind of shipped file: "shapes", "spaces", "studies", "gates". An existing file at that path wins. Otherwise a
-/// shipped file: "qwen3", "qwen3.yaml", or its path in the repository ("configs/shapes/qwen3.yaml"), from any folder.
-/// Throws InputError: neither (with the nearest or all shipped names), a directory, unreadable, over 4 MiB.
+/// `folder` is a kind of shipped file: "shapes", "spaces", "studies", "gates". An existing file at that path wins.
+/// Otherwise a shipped file: "qwen3", "qwen3.yaml", or its path in the repository ("configs/shapes/qwen3.yaml"), from
+/// any folder. Throws InputError: neither (with the nearest or all shipped names), a directory, unreadable, over 4 MiB.
 ConfigFile load_config(std::string_view folder, const std::string& path_or_name);
 
 }  // namespace normtune

@@ -10,7 +10,7 @@ import harness
 # What stands on the line (the last word is being completed), and words that must and must not be offered.
 CASES = [
     (["normtune", "sw"], {"sweep"}, {"plan"}),
-    (["normtune", ""], {"sweep", "plan", "verify", "best", "devices", "shapes", "completion", "help"}, {"compare", "worker"}),
+    (["normtune", ""], {"sweep", "plan", "compare", "gate", "selfcheck", "shapes", "completion", "help"}, {"worker"}),
     (["normtune", "help", "pl"], {"plan"}, {"sweep"}),
     (["normtune", "plan", "--sh"], {"--shapes", "--show-pruned"}, {"--space"}),
     (["normtune", "sweep", "--h"], {"--hot", "--help"}, set()),
@@ -21,6 +21,9 @@ CASES = [
     (["normtune", "plan", "--shapes", "sha"], {"shapes.yaml"}, set()),
     (["normtune", "sweep", "--out", "fol"], {"folder"}, {"space.yaml"}),
     (["normtune", "plan", "--format", ""], {"table", "json"}, set()),
+    (["normtune", "compare", "--by", ""], {"config", "best"}, {"table"}),
+    (["normtune", "compare", "--across", "driver,t"], {"driver,timer"}, {"driver,device"}),
+    (["normtune", "gate", "--policy", "heur"], {"heuristics"}, {"default"}),
     (["normtune", "completion", ""], {"bash", "zsh"}, set()),
 ]
 
