@@ -185,7 +185,8 @@ private:
         pair.degrees = static_cast<float>(std::clamp(std::floor(degrees), 1.0, double{most_degrees}));
         pair.error = std::sqrt(variance);
         // Whatever moved the copies may have moved the kernels as much.
-        const double beyond = std::max(0.0, std::abs(std::log(pair.ratio)) - out_.run_to_run.shift());
+        pair.shift = static_cast<float>(std::max(out_.run_to_run.shift(), launch_shift(out_, pair)));
+        const double beyond = std::max(0.0, std::abs(std::log(pair.ratio)) - double{pair.shift});
         pair.p = std::min(1.0, 2 * student_t_tail(beyond / pair.error, static_cast<int>(pair.degrees)));
     }
 
@@ -218,10 +219,10 @@ private:
                 t = {student_t_quantile(tail / 2, degrees),
                      student_t_quantile(out_.settings.false_discoveries / 2, degrees)};
             }
-            const double half = t.corrected * pair->error + out_.run_to_run.shift();
+            const double half = t.corrected * pair->error + double{pair->shift};
             pair->low = pair->ratio * std::exp(-half);
             pair->high = pair->ratio * std::exp(half);
-            pair->half_width = static_cast<float>(t.alone * pair->error + out_.run_to_run.shift());
+            pair->half_width = static_cast<float>(t.alone * pair->error + double{pair->shift});
         }
     }
 

@@ -50,6 +50,7 @@ struct Pair {
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
     float degrees = 0;
     float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
+    float shift = 0;           // the part of it that stands for what moved the copies
     double before = no_value;  // us, or MiB
     double after = no_value;
     double ratio = no_value;  // after over before, of the evidence's central values

@@ -78,6 +78,17 @@ double disturbance(const Comparison& comparison, const Pair& pair) {
     return std::max(0.0, change - usual_deviations * std::max(usual.copy_deviation, comparison.settings.run_to_run));
 }
 
+double launch_shift(const Comparison& comparison, const Pair& pair) {
+    const double a = comparison.baseline_row(pair)->limit_us;
+    const double b = comparison.candidate_row(pair)->limit_us;
+    if (!(a > 0 && b > 0 && std::min(a, b) < shortest_copy_us)) {
+        return 0;
+    }
+    // Two copies of the same problem scatter as two kernels do.
+    const double moved_us = std::max(0.0, std::abs(b - a) - comparison.settings.run_to_run_us);
+    return std::log1p(moved_us / std::min(pair.before, pair.after));
+}
+
 double densest_half_deviation(std::vector<double> values) {
     constexpr double normal_half = 1.3489795003921634;  // its length in standard deviations
     std::sort(values.begin(), values.end());

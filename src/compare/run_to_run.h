@@ -19,6 +19,10 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
 /// the machine was disturbed just then.
 double disturbance(const Comparison& comparison, const Pair& pair);
 
+/// By how much log(ratio) may be off because launching became slower or faster on this machine: what a copy that is
+/// mostly launch changed by in µs, over the pair's time. 0 where the copy is longer.
+double launch_shift(const Comparison& comparison, const Pair& pair);
+
 /// Length of the shortest interval that holds half of the values, as a normal's standard deviation. A second cluster,
 /// of trials that did change, does not widen it.
 double densest_half_deviation(std::vector<double> values);

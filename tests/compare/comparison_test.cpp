@@ -226,6 +226,32 @@ TEST(Compare, ADeviceThatBecameSlowerIsNoRegressionOfKernels) {
     EXPECT_NEAR(comparison.run_to_run.copy_ratio, 1.05, 0.01);
 }
 
+/// The sweep with its first problem's trials made to take `us`, beside a copy of `copy_us`.
+ResultRows with_short_kernels(std::uint64_t seed, double us, double copy_us) {
+    Results results = synthetic_results(small(seed));
+    const std::string first = results.records[0].problem.key();
+    for (Record& record : results.records) {
+        if (record.problem.key() == first) {
+            Measurement& m = *record.measurement;
+            const double factor = us / m.p50_us;
+            m.p50_us = us;
+            m.limit_us = copy_us;
+            for (Round& round : m.rounds) {
+                round.median_us *= factor;
+            }
+        }
+    }
+    return rows(results);
+}
+
+TEST(Compare, LaunchesThatBecameSlowerAreNoRegressionOfShortKernels) {
+    const ResultRows before = with_short_kernels(1, 2.0, 1.32);
+    const ResultRows slower_launch = with_short_kernels(2, 2.32, 1.69);
+    EXPECT_EQ(compared(before, slower_launch).count(Verdict::slower), 0U);
+    const ResultRows slower_kernels = with_short_kernels(2, 2.32, 1.33);
+    EXPECT_EQ(compared(before, slower_kernels).count(Verdict::slower), 5U);
+}
+
 TEST(Judge, IntervalAndThresholdBothCount) {
     Pair pair;
     pair.ratio = 1.05;
