@@ -46,7 +46,7 @@ need_packages() {
 # the machine has none. Without a network the tests that need it say so and are skipped.
 need_nvrtc() {
     local found
-    found=$(find "${CUDA_HOME:-/usr/local/cuda}"/lib64 /usr/lib/*-linux-gnu -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
+    found=$(find -L "${CUDA_HOME:-/usr/local/cuda}"/lib64 /usr/lib/*-linux-gnu -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
     if [[ -n $found || $(uname -m) != x86_64 ]]; then
         return 0
     fi
