@@ -2,6 +2,8 @@
 
 build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libmuparser-dev)
 test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-venv zsh)
+# For kernels of AMD GPUs, which are compiled without one: hiprtc, and clang for newer architectures.
+amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
 lint_packages=(clang-format clang-tidy)
 
 # need_packages PACKAGE...: installs those that are missing.
@@ -40,6 +42,11 @@ need_packages() {
         return 1
     fi
     rm -f "$log"
+}
+
+# want_packages NAME...: like need_packages, but what cannot be had is only missed.
+want_packages() {
+    need_packages "$@" || echo "Without these packages the tests that need them are skipped: $*" >&2
 }
 
 # need_nvrtc FOLDER: NVRTC, which compiles CUDA kernels with no GPU, from PyPI into a virtual environment in FOLDER where

@@ -10,6 +10,7 @@
 
 #include "cli/command_line.h"
 #include "cli/output.h"
+#include "devices/hip/hiprtc.h"
 #include "run/worker.h"
 #include "support/error.h"
 
@@ -28,6 +29,9 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // so is a reader of our output that went away
     try {
         if (const std::optional<int> status = run_as_worker(argc, argv)) {  // a sweep's own child process
+            return *status;
+        }
+        if (const std::optional<int> status = hip::run_as_hip_compiler(argc, argv)) {  // a compile pool's own child
             return *status;
         }
         const std::vector<std::string> words(argv, argv + argc);

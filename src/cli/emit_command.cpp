@@ -29,7 +29,7 @@ public:
         options.one("--from", file(from_),
                     "Instead of --config: the winner on the problem in results.json or a run folder");
         device_.declare(options);
-        options.one("--arch", word_of(known_architectures(), arch_),
+        options.one("--arch", word_of(known_architectures(Backend::cuda), arch_),
                     "For a well-known device of this architecture; none need be here");
         options.group("Output");
         options.one("--out", folder(out_), "New folder for kernel.cu, launch.json and kernel.cubin");
@@ -51,7 +51,7 @@ public:
         if (kernel.device.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
                                          backend_names.name(kernel.device.backend),
-                                         fmt::join(known_architectures(), "|")));
+                                         fmt::join(known_architectures(Backend::cuda), "|")));
         }
         const std::string objection = gpu::objection(kernel.configuration, kernel.problem, kernel.device);
         if (!objection.empty()) {

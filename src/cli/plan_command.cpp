@@ -19,7 +19,7 @@ public:
         device_.declare(options);
         options.one("--arch", word_of(known_architectures(), arch_),
                     "Plan for a well-known device of this architecture; none need be here");
-        options.flag("--compile", "Also compile what would run, on all cores; needs no GPU (cuda)", compile_);
+        options.flag("--compile", "Also compile what would run, on all cores; needs no GPU (cuda, hip)", compile_);
         options.group("Output");
         options.one("--format", word_of({"table", "json"}, format_), "json: schemas/plan.schema.json");
         options.flag("--list", "Also the key of every configuration that would run", list_);

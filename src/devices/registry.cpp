@@ -7,6 +7,8 @@
 #include "devices/cuda/code.h"
 #include "devices/cuda/cuda_device.h"
 #include "devices/cuda/discovery.h"
+#include "devices/hip/code.h"
+#include "devices/hip/discovery.h"
 #include "devices/replay/replay_device.h"
 #include "support/error.h"
 
@@ -14,9 +16,8 @@ namespace normtune {
 
 namespace {
 
-[[noreturn]] void not_built(Backend backend) {
-    throw InputError(
-        fmt::format("this executable is built without the {} backend; use --backend cpu", backend_names.name(backend)));
+[[noreturn]] void not_measured() {
+    throw InputError(fmt::format("no hip device: {}", hip::why_no_hip_device()));
 }
 
 void check_cpu(int ordinal) {
@@ -30,7 +31,7 @@ void check_cpu(int ordinal) {
 std::vector<DeviceReport> find_devices() {
     std::vector<DeviceReport> reports = cuda::find_cuda_devices();
     reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
-    reports.push_back({Backend::hip, std::nullopt, "this executable is built without this backend"});
+    reports.push_back({Backend::hip, std::nullopt, hip::why_no_hip_device()});
     return reports;
 }
 
@@ -43,16 +44,33 @@ BackendTraits backend_traits(Backend backend) {
         case Backend::replay:
             return replay_traits();
         default:
-            not_built(backend);
+            return hip::hip_traits();
     }
 }
 
 std::vector<std::string> known_architectures() {
-    return cuda::known_cuda_architectures();
+    std::vector<std::string> all = known_architectures(Backend::cuda);
+    const std::vector<std::string> hip = known_architectures(Backend::hip);
+    all.insert(all.end(), hip.begin(), hip.end());
+    return all;
+}
+
+std::vector<std::string> known_architectures(Backend backend) {
+    switch (backend) {
+        case Backend::cuda:
+            return cuda::known_cuda_architectures();
+        case Backend::hip:
+            return hip::known_hip_architectures();
+        default:
+            return {};
+    }
 }
 
 DeviceInfo describe_architecture(const std::string& arch) {
     if (const std::optional<DeviceInfo> known = cuda::known_cuda_device(arch)) {
+        return *known;
+    }
+    if (const std::optional<DeviceInfo> known = hip::known_hip_device(arch)) {
         return *known;
     }
     throw InputError(fmt::format("no architecture {} is known; those that are: {}", quoted_for_message(arch),
@@ -60,6 +78,9 @@ DeviceInfo describe_architecture(const std::string& arch) {
 }
 
 std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
+    if (device.backend == Backend::hip) {
+        return hip::open_compiler(device);
+    }
     if (device.backend != Backend::cuda) {
         throw InputError(
             fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
@@ -78,7 +99,7 @@ std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::str
         case Backend::replay:
             return open_replay(script);
         default:
-            not_built(backend);
+            not_measured();
     }
 }
 
@@ -92,7 +113,7 @@ DeviceInfo describe_device(Backend backend, int ordinal, const std::string& scri
         case Backend::replay:
             return describe_replay(script);
         default:
-            not_built(backend);
+            not_measured();
     }
 }
 

@@ -26,6 +26,7 @@ BackendTraits backend_traits(Backend backend);
 
 /// Architectures that planning knows a device of, with none here.
 std::vector<std::string> known_architectures();
+std::vector<std::string> known_architectures(Backend backend);
 
 /// A well-known device of an architecture ("sm_90"), for planning where there is none. Throws InputError: unknown.
 DeviceInfo describe_architecture(const std::string& arch);

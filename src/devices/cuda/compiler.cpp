@@ -1,129 +1,20 @@
 #include "devices/cuda/compiler.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "devices/cuda/nvrtc.h"
 
 namespace normtune::cuda {
-
 namespace {
 
-// Results that are kept after they were given out: verification's smaller shapes often share their problem's code.
-constexpr std::size_t most_taken = 256;
-
-std::string key_of(const std::vector<std::string>& options, std::string_view source) {
-    return fmt::format("{}\n{}", fmt::join(options, "\n"), content_hash(source.data(), source.size()));
+std::string compiler_name() {
+    std::string why_not;
+    return fmt::format("NVRTC {}", nvrtc_version(why_not));
 }
 
 }  // namespace
 
 Compiler::Compiler(std::string arch, int threads)
-    : most_threads_(threads > 0 ? static_cast<std::size_t>(threads)
-                                : std::max<std::size_t>(1, std::thread::hardware_concurrency())),
-      arch_(std::move(arch)) {
-    std::string why_not;
-    compiler_ = fmt::format("NVRTC {}", nvrtc_version(why_not));
-}
-
-void Compiler::start_threads() {
-    while (threads_.size() < most_threads_) {
-        threads_.emplace_back([this] { work(); });
-    }
-}
-
-Compiler::~Compiler() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) {
-        thread.join();
-    }
-}
-
-std::shared_ptr<Compiler::Entry> Compiler::entry(const std::vector<std::string>& options, std::string_view source) {
-    std::shared_ptr<Entry>& slot = entries_[key_of(options, source)];
-    if (slot == nullptr) {
-        slot = std::make_shared<Entry>();
-        slot->job = {compiler_, arch_, options, std::string(source)};
-    }
-    return slot;
-}
-
-void Compiler::ahead(const std::vector<std::string>& options, std::string_view source) {
-    {
-        const std::lock_guard lock(mutex_);
-        start_threads();
-        std::shared_ptr<Entry> wanted = entry(options, source);
-        if (wanted->started || wanted->queued) {
-            return;
-        }
-        wanted->queued = true;
-        queue_.push_back(std::move(wanted));
-    }
-    changed_.notify_all();
-}
-
-std::shared_ptr<const Compiler::Result> Compiler::get(const std::vector<std::string>& options,
-                                                      std::string_view source) {
-    std::unique_lock lock(mutex_);
-    const std::shared_ptr<Entry> wanted = entry(options, source);
-    if (!wanted->started) {
-        compile(*wanted, lock);
-    }
-    changed_.wait(lock, [&] { return wanted->done; });
-    if (!wanted->taken) {
-        wanted->taken = true;
-        taken_.push_back(key_of(options, source));
-        if (taken_.size() > most_taken) {
-            entries_.erase(taken_.front());
-            taken_.pop_front();
-        }
-    }
-    if (wanted->failure) {
-        std::rethrow_exception(wanted->failure);
-    }
-    return wanted->result;
-}
-
-void Compiler::compile(Entry& job, std::unique_lock<std::mutex>& lock) {
-    job.started = true;
-    lock.unlock();
-    Result result;
-    std::exception_ptr failure;
-    try {
-        if (std::optional<CompiledCode> cached = cache_.find(job.job)) {
-            result = {std::move(*cached), true};
-        } else {
-            result = {nvrtc_compile(job.job), false};
-            cache_.store(job.job, result.code);
-        }
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    lock.lock();
-    job.result = std::make_shared<const Result>(std::move(result));
-    job.failure = failure;
-    job.done = true;
-    changed_.notify_all();
-}
-
-void Compiler::work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-        if (stopping_) {
-            return;
-        }
-        const std::shared_ptr<Entry> next = queue_.front();
-        queue_.pop_front();
-        if (!next->started) {
-            compile(*next, lock);
-        }
-    }
-}
+    : CompilePool(compiler_name(), std::move(arch), threads, nvrtc_compile) {}
 
 }  // namespace normtune::cuda

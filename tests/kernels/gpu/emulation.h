@@ -14,6 +14,7 @@
 #include <vector>
 
 #define NT_EMULATED 1
+#define NT_CONSTANT inline
 #define NT_DEVICE inline
 #define NT_SHARED static thread_local
 #define NT_UNROLL

@@ -117,7 +117,7 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
 }
 
 /// Dynamic shared memory that the epilogue needs: groups' sums, the last program's flag, the reduce tile.
-NT_DEVICE constexpr int nt_epilogue_bytes() {
+NT_CONSTANT constexpr int nt_epilogue_bytes() {
     int bytes = 0;
     if (nt_sums_in_registers && nt_threads > nt_max(nt_threads_per_row, NT_WARP_SIZE)) {
         bytes = nt_threads / nt_max(nt_threads_per_row, NT_WARP_SIZE) * nt_accesses * nt_sweep_cols * 4;

@@ -16,8 +16,8 @@ enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous };
 enum { nt_hoisted, nt_before, nt_after };                                         // NT_GAMMA
 enum { nt_partials, nt_atomic, nt_split, nt_cooperative };                        // NT_DGAMMA
 
-NT_DEVICE constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
-NT_DEVICE constexpr int nt_max(int a, int b) { return a > b ? a : b; }
+NT_CONSTANT constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
+NT_CONSTANT constexpr int nt_max(int a, int b) { return a > b ? a : b; }
 
 constexpr int nt_cols = NT_COLS;
 constexpr int nt_threads = NT_THREADS;
@@ -49,14 +49,14 @@ constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_ST
 /// shared memory where the row lies there), slots. The epilogue of dgamma uses it again from the start.
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
 constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
-NT_DEVICE constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
+NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
 constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
 constexpr bool nt_gamma_in_shared = nt_affine && NT_GAMMA == nt_hoisted && NT_RESIDENCY == nt_shared;
 constexpr int nt_slots_at = nt_gamma_at + (nt_gamma_in_shared ? nt_row_accesses * nt_threads * nt_gamma::bytes : 0);
 constexpr int nt_piece = nt_data::bytes;  // one thread's part of one access
-NT_DEVICE constexpr int nt_slot_bytes(int inputs) { return inputs * nt_held_rows * nt_row_accesses * nt_threads * nt_piece; }
+NT_CONSTANT constexpr int nt_slot_bytes(int inputs) { return inputs * nt_held_rows * nt_row_accesses * nt_threads * nt_piece; }
 
-NT_DEVICE constexpr int nt_shared_bytes(int inputs) { return nt_slots_at + nt_slots * nt_slot_bytes(inputs); }
+NT_CONSTANT constexpr int nt_shared_bytes(int inputs) { return nt_slots_at + nt_slots * nt_slot_bytes(inputs); }
 
 /// Piece of the slot: every thread copies and reads its own pieces only, so no barrier is needed between the two.
 NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int held, int access) {

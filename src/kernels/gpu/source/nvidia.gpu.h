@@ -4,9 +4,11 @@
 #define NT_NVIDIA 1
 #define NT_KERNEL(threads, programs) extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, programs)))
 #if defined(__CUDACC_RTC__) || defined(__NVCC__)
+#undef NT_CONSTANT
 #undef NT_DEVICE
 #undef NT_SHARED
 #undef NT_KERNEL
+#define NT_CONSTANT __device__ __forceinline__
 #define NT_DEVICE __device__ __forceinline__
 #define NT_SHARED __shared__
 #define NT_KERNEL(threads, programs) extern "C" __global__ void __launch_bounds__(threads, programs)

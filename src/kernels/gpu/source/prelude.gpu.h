@@ -4,6 +4,8 @@
 #if !defined(NT_EMULATED)
 
 #define NT_DEVICE __attribute__((device)) inline __attribute__((always_inline))
+// Sizes and conditions that constants of the source are made from: clang evaluates those as the host's.
+#define NT_CONSTANT __attribute__((host)) __attribute__((device)) inline
 #define NT_SHARED __attribute__((shared))
 #define NT_UNROLL _Pragma("unroll")
 #define NT_NO_UNROLL _Pragma("unroll 1")

@@ -36,7 +36,7 @@ NT_DEVICE void nt_column_sum(float (&v)[Width], float* scratch) {
         nt_barrier();
     }
 }
-NT_DEVICE constexpr int nt_column_scratch(int lanes, int width, int threads) {
+NT_CONSTANT constexpr int nt_column_scratch(int lanes, int width, int threads) {
     return threads / nt_max(lanes, NT_WARP_SIZE < threads ? NT_WARP_SIZE : threads) * lanes * width;
 }
 

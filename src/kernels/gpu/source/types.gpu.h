@@ -97,7 +97,7 @@ struct nt_vector {
 };
 
 /// The widest access that a vector of `bytes` needs: fp32 weights of eight bf16 elements are two of 16 bytes.
-NT_DEVICE constexpr int nt_access(int bytes) { return bytes < 16 ? bytes : 16; }
+NT_CONSTANT constexpr int nt_access(int bytes) { return bytes < 16 ? bytes : 16; }
 
 enum nt_path { nt_path_constant, nt_path_plain, nt_path_cached };
 

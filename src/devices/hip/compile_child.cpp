@@ -1,0 +1,110 @@
+#include "devices/hip/compile_child.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "devices/child_process.h"
+#include "devices/device.h"
+#include "devices/hip/code_object.h"
+#include "store/descriptor.h"
+#include "support/error.h"
+
+namespace normtune::hip {
+namespace {
+
+// A configuration takes a second or two; a compiler that hangs is ended.
+constexpr std::chrono::seconds compile_limit{120};
+
+std::string first_error(const std::string& log) {
+    std::size_t at = log.find("error:");
+    at = at == std::string::npos ? 0 : at;
+    const std::size_t before = log.rfind('\n', at);
+    const std::size_t begin = before == std::string::npos || at == 0 ? 0 : before + 1;
+    return log.substr(begin, std::min<std::size_t>(log.find('\n', at) - begin, 300));
+}
+
+}  // namespace
+
+CompileFolder::CompileFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "normtune-compile-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+        throw SystemError(fmt::format("{}: no folder can be made: {}", name, system_reason(errno)));
+    }
+    path_ = name;
+}
+
+CompileFolder::~CompileFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::string CompileFolder::path(std::string_view name) const {
+    return fmt::format("{}/{}", path_, name);
+}
+
+std::string read_whole_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream contents;
+    contents << file.rdbuf();
+    if (!file) {
+        throw SystemError(fmt::format("{}: cannot be read", path));
+    }
+    return contents.str();
+}
+
+void write_whole_file(const std::string& path, std::string_view contents) {
+    std::ofstream file(path, std::ios::binary);
+    file << contents << std::flush;
+    if (!file) {
+        throw SystemError(fmt::format("{}: cannot be written: {}", path, system_reason(errno)));
+    }
+}
+
+std::string own_executable() {
+    return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder,
+                              const CompileJob& job) {
+    const auto start = std::chrono::steady_clock::now();
+    const ChildEnd end = run_child(words, folder.path("log"), compile_limit);
+    CompiledCode code;
+    std::error_code none;
+    if (std::filesystem::file_size(folder.path("log"), none) > 0 && !none) {
+        code.log = read_whole_file(folder.path("log"));
+    }
+    if (end.signal != 0 || end.timed_out) {
+        throw DeviceError(DeviceFault::compile_failed, fmt::format("{} for {}: the compiler's process ended with {}",
+                                                                   job.compiler, job.arch, end.description()));
+    }
+    if (end.status != 0) {
+        throw DeviceError(DeviceFault::compile_failed,
+                          fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log)));
+    }
+    const std::string image = read_whole_file(folder.path("code"));
+    code.image.resize(image.size());
+    std::memcpy(code.image.data(), image.data(), image.size());
+    try {
+        for (const KernelFigures& kernel : kernel_figures(code.image)) {
+            code.registers = std::max(code.registers, kernel.vector_registers);
+            code.spill_bytes = std::max(code.spill_bytes, kernel.scratch_bytes);
+            code.shared_bytes = std::max(code.shared_bytes, kernel.shared_bytes);
+        }
+    } catch (const InputError& error) {
+        throw DeviceError(DeviceFault::compile_failed,
+                          fmt::format("{} for {}: {}", job.compiler, job.arch, error.what()));
+    }
+    code.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return code;
+}
+
+}  // namespace normtune::hip

@@ -1,0 +1,207 @@
+// Compiling for AMD with no GPU: hiprtc in processes of its own, clang, and what their code objects say. Skipped where
+// they are not installed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "devices/hip/clang.h"
+#include "devices/hip/code.h"
+#include "devices/hip/code_object.h"
+#include "devices/hip/discovery.h"
+#include "devices/hip/hiprtc.h"
+#include "devices/registry.h"
+#include "problem/plan.h"
+#include "store/temporary_folder.h"
+#include "support/error.h"
+
+namespace normtune::hip {
+namespace {
+
+TEST(HipOccupancy, CountsWhatRegistersWavefrontsAndSharedMemoryLeave) {
+    // CDNA: 4 SIMDs with 512 registers a lane, given out by 8, and at most 8 wavefronts each.
+    EXPECT_EQ(programs_per_compute_unit("gfx90a", 64, 256, 64, 0), 8);
+    EXPECT_EQ(programs_per_compute_unit("gfx90a", 64, 256, 65, 0), 7);
+    EXPECT_EQ(programs_per_compute_unit("gfx942", 64, 1024, 128, 0), 1);
+    EXPECT_EQ(programs_per_compute_unit("gfx942", 64, 1024, 129, 0), 0);
+    EXPECT_EQ(programs_per_compute_unit("gfx942", 64, 64, 32, 20 << 10), 3);
+    EXPECT_EQ(threads_per_compute_unit("gfx942", 64), 2048);
+    // RDNA 2 and 3, wavefronts of 32: 2 SIMDs with 1024 and 1536 registers a lane, 16 wavefronts each.
+    EXPECT_EQ(programs_per_compute_unit("gfx1030", 32, 256, 64, 0), 4);
+    EXPECT_EQ(programs_per_compute_unit("gfx1030", 32, 256, 128, 0), 2);
+    EXPECT_EQ(programs_per_compute_unit("gfx1100", 32, 256, 96, 0), 4);
+    EXPECT_EQ(programs_per_compute_unit("gfx1100", 32, 256, 120, 0), 3);
+    EXPECT_EQ(threads_per_compute_unit("gfx1100", 32), 1024);
+}
+
+TEST(KnownHipDevices, AreThoseThatPlanningOffers) {
+    for (const std::string& arch : known_hip_architectures()) {
+        const DeviceInfo device = describe_architecture(arch);
+        EXPECT_EQ(device.backend, Backend::hip);
+        EXPECT_EQ(device.arch, arch);
+        EXPECT_EQ(device.warp_size, arch.starts_with("gfx9") ? 64 : 32);
+        EXPECT_FALSE(device.has_async_copy);
+    }
+}
+
+class HipCompiler : public ::testing::Test {
+protected:
+    void SetUp() override {
+        setenv("NORMTUNE_CACHE_DIR", folder_.path().c_str(), 1);
+        hip_compiler_executable() = NORMTUNE_EXECUTABLE;
+    }
+    void TearDown() override { unsetenv("NORMTUNE_CACHE_DIR"); }
+
+    /// Why there is no compiler for the architecture; empty where there is one.
+    static std::string missing(const std::string& arch) {
+        try {
+            hip::open_compiler(*known_hip_device(arch));
+            return {};
+        } catch (const InputError& error) {
+            return error.what();
+        }
+    }
+
+    static CompileJob job(const std::string& compiler, const std::string& arch) {
+        return {compiler, arch, {"-std=c++17"}, "extern \"C\" __attribute__((global)) void k(int* p) { *p = 1; }"};
+    }
+
+    testing::TemporaryFolder folder_;
+};
+
+TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
+    std::string why_not;
+    const std::string name = hiprtc_name(why_not);
+    if (name.empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    const CompiledCode code = hiprtc_compile(job(name, "gfx90a"));
+    const std::vector<KernelFigures> kernels = kernel_figures(code.image);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].name, "k");
+    EXPECT_EQ(kernels[0].wavefront_size, 64);
+    EXPECT_GT(kernels[0].vector_registers, 0);
+    EXPECT_EQ(kernels[0].scratch_bytes, 0);
+    CompileJob broken = job(name, "gfx90a");
+    broken.source = "this is no C++\n";
+    try {
+        hiprtc_compile(broken);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
+        EXPECT_NE(std::string(error.what()).find("1:1: error: "), std::string::npos) << error.what();
+    }
+}
+
+// hiprtc 5.2 ends its process on an architecture that it does not know; a newer one says so.
+TEST_F(HipCompiler, AnArchitectureThatHiprtcDoesNotKnowIsARecordNotTheEnd) {
+    std::string why_not;
+    const std::string name = hiprtc_name(why_not);
+    if (name.empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    try {
+        hiprtc_compile(job(name, "gfx9999"));
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
+        EXPECT_NE(std::string(error.what()).find("gfx9999"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(hiprtc_compile(job(name, "gfx90a")).image.empty());
+}
+
+TEST_F(HipCompiler, EqualCodeHasEqualBytes) {
+    std::string why_not;
+    const std::string name = clang_name(why_not);
+    if (name.empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    EXPECT_EQ(clang_compile(job(name, "gfx942")).image, clang_compile(job(name, "gfx942")).image);
+}
+
+TEST_F(HipCompiler, DamagedCodeObjectsAreRefused) {
+    std::string why_not;
+    const std::string name = clang_name(why_not);
+    if (name.empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    const std::vector<std::byte> image = clang_compile(job(name, "gfx1100")).image;
+    ASSERT_EQ(kernel_figures(image).at(0).wavefront_size, 32);
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int i = 0; i < 2000; ++i) {
+        std::vector<std::byte> damaged(image.begin(),
+                                       image.begin() + static_cast<std::ptrdiff_t>(random() % (image.size() + 1)));
+        for (int change = 0; change < i % 4 && !damaged.empty(); ++change) {
+            damaged[random() % std::min<std::size_t>(damaged.size(), 1024)] = static_cast<std::byte>(random());
+        }
+        try {
+            kernel_figures(damaged);
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 500);
+    EXPECT_THROW(kernel_figures({}), InputError);
+}
+
+/// Compiles what the default space plans on usual shapes; `one_in` of the configurations that ask for waves per EU.
+void expect_the_default_space_compiles(const std::string& arch, unsigned one_in) {
+    const DeviceInfo device = *known_hip_device(arch);
+    const std::unique_ptr<CodeCompiler> compiler = hip::open_compiler(device);
+    const SearchSpace space = load_space("default");
+    std::mt19937 random(11);
+    int compiled = 0;
+    int spilled = 0;
+    for (const char* key :
+         {"rms_norm/forward/bf16/llama/8192x128", "rms_norm/backward/bf16/llama/32768x128",
+          "fused_add_rms_norm/forward/bf16/llama/2048x512", "rms_norm/forward/bf16/llama/8192x4096",
+          "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120",
+          "rms_norm/full/bf16/llama/128x8192", "fused_add_rms_norm/forward/bf16/llama/4096x16384",
+          "rms_norm/backward/fp32/llama/2048x4096"}) {
+        const Problem problem = parse_problem_key(key);
+        const CodeRules rules(space, problem, device);
+        std::vector<Configuration> planned;
+        plan_problem(problem, space, hip_traits(), device, false, [&](const Configuration& c, const RuleTally*) {
+            if (c.waves_per_eu == 0 || random() % one_in == 0) {
+                planned.push_back(c);
+            }
+        });
+        for (const Configuration& c : planned) {
+            compiler->ahead(problem, c);
+        }
+        int kept = 0;
+        for (const Configuration& c : planned) {
+            const CompileInfo info = compiler->compile(problem, c);
+            ++compiled;
+            spilled += *info.spill_bytes > 0 ? 1 : 0;
+            if (rules.taken_by(c, info.figures()) == nullptr) {
+                EXPECT_EQ(info.spill_bytes, 0) << arch << ' ' << key << ' ' << c.key();
+                EXPECT_GT(*info.occupancy, 0) << arch << ' ' << key << ' ' << c.key();
+                ++kept;
+            }
+        }
+        EXPECT_GT(kept, 0) << arch << ' ' << key;
+    }
+    std::cout << arch << " by " << compiler->name() << ": " << compiled << " configurations compiled, " << spilled
+              << " of them use scratch memory\n";
+}
+
+class HipArchitecture : public HipCompiler, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(HipArchitecture, CompilesTheDefaultSpace) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "what the compilers make of the space is the same under a sanitizer, and takes minutes";
+#endif
+    if (const std::string why_not = missing(GetParam()); !why_not.empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    expect_the_default_space_compiles(GetParam(), 16);
+}
+
+INSTANTIATE_TEST_SUITE_P(Known, HipArchitecture, ::testing::Values("gfx90a", "gfx942", "gfx1030", "gfx1100"),
+                         [](const auto& arch) { return std::string(arch.param); });
+
+}  // namespace
+}  // namespace normtune::hip
