@@ -7,21 +7,24 @@
 #include "measure/statistics.h"
 
 namespace normtune {
-
 namespace {
 
 /// Noise that is always assumed of one paired ratio: timers tick, so equal medians do not mean that there is none.
 constexpr double least_deviation = 1e-3;
 
-/// Is `slower` slower than `best` by more than `least_effect`, at this one-sided level?
-bool told_apart(const Candidate& slower, const Candidate& best, double level, double least_effect) {
-    const std::size_t n = std::min(slower.rounds_us.size(), best.rounds_us.size());
+}  // namespace
+
+bool told_apart(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates,
+                double confidence, double least_effect) {
+    const std::size_t n = std::min(slower_us.size(), best_us.size());
     if (n < 2) {
         return false;
     }
+    const auto pairs = static_cast<double>(candidates);
+    const double level = (1 - confidence) / std::max(1.0, pairs * (pairs - 1));
     std::vector<double> ratios(n);
     for (std::size_t i = 0; i < n; ++i) {
-        ratios[i] = std::log(slower.rounds_us[i] / best.rounds_us[i]);
+        ratios[i] = std::log(slower_us[i] / best_us[i]);
     }
     const auto count = static_cast<double>(n);
     const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count;
@@ -34,8 +37,6 @@ bool told_apart(const Candidate& slower, const Candidate& best, double level, do
     return student_t_tail(t, static_cast<int>(n) - 1) < level;
 }
 
-}  // namespace
-
 Ranking rank(std::span<const Candidate> candidates, double confidence, double least_effect) {
     Ranking ranking;
     ranking.order.resize(candidates.size());
@@ -45,11 +46,10 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
         const Candidate& right = candidates[b];
         return left.p50_us != right.p50_us ? left.p50_us < right.p50_us : left.key < right.key;
     });
-    const auto count = static_cast<double>(candidates.size());
-    const double level = (1 - confidence) / std::max(1.0, count * (count - 1));
     for (std::size_t i : ranking.order) {
         const std::size_t best = ranking.order.front();
-        if (i == best || !told_apart(candidates[i], candidates[best], level, least_effect)) {
+        if (i == best || !told_apart(candidates[i].rounds_us, candidates[best].rounds_us, candidates.size(), confidence,
+                                     least_effect)) {
             ranking.tied.push_back(i);
         }
     }

@@ -58,6 +58,25 @@ int access_bytes(int vector_bytes, const Problem& problem) {
     return bytes;
 }
 
+bool holds_inert(const BackendTraits& traits, Axis axis) {
+    return std::any_of(traits.inert.begin(), traits.inert.end(), [axis](const InertAxis& i) { return i.axis == axis; });
+}
+
+/// Columns that a row's threads take at once; a backend without vector_bytes counts single ones.
+std::int64_t columns_at_once(const Configuration& c, const Problem& problem, bool vectors) {
+    const int elements = vectors ? access_bytes(c.vector_bytes, problem) / bytes_of(problem.operation.dtype) : 1;
+    return std::int64_t{c.threads_per_row} * elements;
+}
+
+bool in_blocks(const Configuration& c, const Problem& problem, bool row_is_one_block) {
+    return row_is_one_block ? tiled(c, problem) : c.block_size != whole_row;
+}
+
+bool evenly(const Configuration& c, const Problem& problem, bool vectors, bool row_is_one_block) {
+    return problem.shape.cols % columns_at_once(c, problem, vectors) == 0 &&
+           (!in_blocks(c, problem, row_is_one_block) || problem.shape.cols % c.block_size == 0);
+}
+
 /// Collects limits; knows what the space lists and what the backend holds inert.
 class Limits {
 public:
@@ -66,10 +85,7 @@ public:
     bool row_is_one_block() const { return traits_.row_is_one_block; }
     bool shared_whole_rows() const { return traits_.shared_whole_rows; }
 
-    bool inert(Axis axis) const {
-        return std::any_of(traits_.inert.begin(), traits_.inert.end(),
-                           [axis](const InertAxis& i) { return i.axis == axis; });
-    }
+    bool inert(Axis axis) const { return holds_inert(traits_, axis); }
 
     std::vector<int> listed(Axis axis) const {
         for (const AxisValues& values : space_.axes) {
@@ -177,10 +193,6 @@ void add_grid_limits(Limits& limits) {
 void add_row_limits(Limits& limits) {
     // A vector's elements count only where the backend has the choice of a vector's width.
     const bool vectors = !limits.inert(Axis::vector_bytes);
-    const auto columns_at_once = [vectors](const Configuration& c, const Problem& p) {
-        const int elements = vectors ? access_bytes(c.vector_bytes, p) / bytes_of(p.operation.dtype) : 1;
-        return std::int64_t{c.threads_per_row} * elements;
-    };
     limits.add(
         Axis::vector_bytes, "redundant.vector_bytes",
         "rows do not start at its multiples, so that accesses are as narrow as another value's", {Axis::vector_bytes},
@@ -193,9 +205,6 @@ void add_row_limits(Limits& limits) {
                    }));
         });
     const bool one_block = limits.row_is_one_block();
-    const auto in_blocks = [one_block](const Configuration& c, const Problem& p) {
-        return one_block ? tiled(c, p) : c.block_size != whole_row;
-    };
     const bool lists_row = one_block && limits.lists(Axis::block_size, whole_row);
     limits.add(Axis::block_size, "redundant.block_size", "a block of all columns or more is the whole row",
                {Axis::block_size},
@@ -211,8 +220,8 @@ void add_row_limits(Limits& limits) {
     limits.add(Axis::block_size, "invalid.block_size",
                "a block must be a multiple of what the row's threads take at once",
                {Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
-               [columns_at_once, in_blocks](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return !in_blocks(c, p) || c.block_size % columns_at_once(c, p) == 0;
+               [vectors, one_block](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                   return !in_blocks(c, p, one_block) || c.block_size % columns_at_once(c, p, vectors) == 0;
                });
     const bool shared_whole = limits.shared_whole_rows();
     limits.add(Axis::residency, "invalid.residency",
@@ -232,9 +241,8 @@ void add_row_limits(Limits& limits) {
                });
     limits.add(Axis::reduction, "invalid.reduction", "even has no mask: threads and blocks must divide the columns",
                {Axis::reduction, Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
-               [columns_at_once, in_blocks](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return c.reduction != Reduction::even || (p.shape.cols % columns_at_once(c, p) == 0 &&
-                                                             (!in_blocks(c, p) || p.shape.cols % c.block_size == 0));
+               [vectors, one_block](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                   return c.reduction != Reduction::even || evenly(c, p, vectors, one_block);
                });
 }
 
@@ -314,6 +322,10 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
     add_pipeline_limits(limits);
     add_dgamma_limits(limits);
     return limits.take();
+}
+
+bool divides_evenly(const Configuration& c, const Problem& problem, const BackendTraits& traits) {
+    return evenly(c, problem, !holds_inert(traits, Axis::vector_bytes), traits.row_is_one_block);
 }
 
 std::int64_t serial_passes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {

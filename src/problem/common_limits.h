@@ -20,6 +20,9 @@ std::vector<BackendLimit> inert_limits(const SearchSpace& space, const BackendTr
 /// "invalid.NAME" and "redundant.NAME". A limit about an axis that the backend holds inert is left out.
 std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendTraits& traits);
 
+/// May `reduction` be `even`: do a row's threads, and its blocks, divide the columns?
+bool divides_evenly(const Configuration& configuration, const Problem& problem, const BackendTraits& traits);
+
 /// Rows that one program takes one after another (in passes of those side by side), at most, on this problem.
 std::int64_t serial_passes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 

@@ -57,10 +57,15 @@ bool quack_chooses(const Configuration& configuration, const Problem& problem, c
     return configuration.threads_per_row == quack_threads_per_row(problem.shape.cols, by_backward_rule(problem));
 }
 
-constexpr std::array<Heuristic, 4> all_heuristics{{{"te_rows_per_program", te_chooses},
-                                                   {"liger_calculate_settings", liger_chooses},
-                                                   {"liger_ascend", liger_ascend_chooses},
-                                                   {"quack_threads_per_row", quack_chooses}}};
+constexpr std::array decides_rows_per_program{Axis::rows_per_program};
+constexpr std::array decides_threads_per_row{Axis::threads_per_row};
+constexpr std::array decides_liger_launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program,
+                                          Axis::block_size};
+
+constexpr std::array<Heuristic, 4> all_heuristics{{{"te_rows_per_program", te_chooses, decides_rows_per_program},
+                                                   {"liger_calculate_settings", liger_chooses, decides_liger_launch},
+                                                   {"liger_ascend", liger_ascend_chooses, decides_rows_per_program},
+                                                   {"quack_threads_per_row", quack_chooses, decides_threads_per_row}}};
 
 }  // namespace
 

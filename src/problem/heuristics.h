@@ -35,6 +35,7 @@ struct Heuristic {
     std::string_view
         name;  // "te_rows_per_program", "liger_calculate_settings", "liger_ascend", "quack_threads_per_row"
     bool (*chooses)(const Configuration&, const Problem&, const DeviceInfo&);
+    std::span<const Axis> decides;  // the axes that the launcher's rule fixes
 };
 std::span<const Heuristic> heuristics();
 

@@ -1,7 +1,6 @@
 // From shape files and a selection to problems.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "problem/shapes_file.h"
 #include "support/error.h"
 #include "support/names.h"
+#include "support/pattern.h"
 
 namespace normtune {
 namespace {
@@ -20,43 +20,17 @@ constexpr std::size_t most_problems = 100'000;
 /// Inputs of these sites are projections, not sums with a residual.
 constexpr std::array<std::string_view, 4> sites_without_residual{"q_norm", "k_norm", "q_a", "kv_a"};
 
-bool same_letter(char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-}
-
-/// '*' any characters, '?' any one; linear but for the last '*', to which it goes back.
-bool matches(std::string_view pattern, std::string_view text) {
-    std::size_t p = 0;
-    std::size_t t = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t star_text = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            star_text = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || same_letter(pattern[p], text[t]))) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++star_text;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 bool selected(const std::vector<std::string>& patterns, std::string_view name) {
     return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
-                                           [&](const std::string& pattern) { return matches(pattern, name); });
+                                           [&](const std::string& pattern) { return matches_pattern(pattern, name); });
 }
 
 /// Each pattern must match something: a misspelt one must not shrink the selection silently.
 void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string_view>& known,
                      std::string_view kind) {
     for (const std::string& pattern : patterns) {
-        if (std::none_of(known.begin(), known.end(), [&](std::string_view name) { return matches(pattern, name); })) {
+        if (std::none_of(known.begin(), known.end(),
+                         [&](std::string_view name) { return matches_pattern(pattern, name); })) {
             throw InputError(fmt::format("--{0}: no {0} matches {1}{2}", kind, quoted_for_message(pattern),
                                          suggestion(pattern, known.data(), known.data() + known.size())));
         }

@@ -77,6 +77,26 @@ std::string Table::text(const Style& style) const {
     return out;
 }
 
+std::string Table::markdown() const {
+    const auto line = [&](const auto& cell_of) {
+        std::string out = "|";
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            out += fmt::format(" {} |", cell_of(i));
+        }
+        return out + "\n";
+    };
+    std::string out = line([&](std::size_t i) { return columns_[i].heading; });
+    out += "|";
+    for (const Column& column : columns_) {
+        out += column.align == Align::right ? "--:|" : "---|";
+    }
+    out += "\n";
+    for (const std::vector<std::string>& row : rows_) {
+        out += line([&](std::size_t i) { return row[i]; });
+    }
+    return out;
+}
+
 std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

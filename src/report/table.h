@@ -32,6 +32,8 @@ public:
     std::size_t width() const;
     /// A heading line, then one line a row; each ends with a newline, none with a space.
     std::string text(const Style& style) const;
+    /// The same as a table of GitHub's markdown; cells are taken as markup.
+    std::string markdown() const;
 
 private:
     std::vector<std::size_t> widths() const;

@@ -55,6 +55,7 @@ void add_measurement(ResultRows& rows, ResultRow& row, const Record& record) {
     check_time(rows, record, measured.p50_us);
     add_rounds(rows, row, record);
     row.rounds_taken = row.rounds;
+    row.tied = measured.tied;
     row.rank = static_cast<std::uint16_t>(std::clamp(measured.rank, 0, static_cast<int>(UINT16_MAX)));
     row.p20_us = positive_or_none(measured.p20_us);
     row.p50_us = measured.p50_us;
@@ -169,7 +170,7 @@ ResultRows rows_of(const Results& results, std::string name) {
         row.reason = builder.shown(record.reason);
         row.timestamp = timestamp_number(record.timestamp);
         RowOrigin origin{builder.shown(record.device), builder.shown(results.environment.device.driver), 0,
-                         RowOrigin::Cold::unknown};
+                         RowOrigin::Cold::unknown, builder.shown(record.arch)};
         if (record.measurement && record.outcome == Outcome::passed) {
             add_measurement(rows, row, record);
             origin.timer = builder.shown(record.measurement->timer);

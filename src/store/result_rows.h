@@ -38,6 +38,7 @@ struct RowOrigin {
     TextId driver = 0;
     TextId timer = 0;
     Cold cold = Cold::unknown;
+    TextId arch = 0;
     friend bool operator==(const RowOrigin&, const RowOrigin&) = default;
 };
 
@@ -60,6 +61,7 @@ struct ResultRow {
     double limit_us = no_value;  // p50 of the copy in the same rounds
     double memory_mib = no_value;
     Outcome outcome = Outcome::passed;
+    bool tied = false;  // cannot be told apart from the winner
 };
 
 enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };

@@ -33,6 +33,7 @@ public:
         limit_ = columns.find("limit_us");
         memory_ = columns.find("memory_mib");
         rank_ = columns.find("rank");
+        tied_ = columns.find("tied");
         rounds_ = columns.find("rounds");
         reason_ = columns.find("reason");
         timestamp_ = columns.find("timestamp");
@@ -68,7 +69,7 @@ private:
         in_place,
         residual
     };
-    static constexpr std::array<std::string_view, 4> origin_columns{"device", "driver", "timer", "cold"};
+    static constexpr std::array<std::string_view, 5> origin_columns{"device", "driver", "timer", "cold", "arch"};
 
     std::string_view cell(std::size_t column) const {
         return column == CsvColumns::absent ? std::string_view() : reader_.fields()[column];
@@ -170,7 +171,8 @@ private:
             last_origin_ = builder_.origin({name(origin_at_[0]), name(origin_at_[1]), name(origin_at_[2]),
                                             cold == "true"    ? RowOrigin::Cold::cold
                                             : cold == "false" ? RowOrigin::Cold::hot
-                                                              : RowOrigin::Cold::unknown});
+                                                              : RowOrigin::Cold::unknown,
+                                            name(origin_at_[4])});
             last_origin_cells_ = joined_;
         }
         return last_origin_;
@@ -215,6 +217,7 @@ private:
         row.line = static_cast<std::uint32_t>(reader_.line());
         row.timestamp = timestamp_number(cell(timestamp_));
         row.rank = count(rank_);
+        row.tied = cell(tied_) == "true";
         row.rounds_taken = count(rounds_);
         constexpr double least_us = 1e-6;
         row.p50_us = value(p50_, "p50_us", least_us, longest_us);
@@ -230,8 +233,8 @@ private:
     RowBuilder builder_;
     std::array<std::size_t, problem_columns.size()> problem_at_{};
     std::array<std::size_t, origin_columns.size()> origin_at_{};
-    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, rounds_, reason_, timestamp_, model_,
-        site_;
+    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, rounds_, reason_, timestamp_,
+        model_, site_;
     Texts problem_cells_;
     std::vector<std::uint32_t> problem_of_cells_;
     std::string joined_;

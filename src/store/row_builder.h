@@ -35,7 +35,7 @@ public:
 private:
     ResultRows rows_;
     std::unordered_map<TextId, std::uint32_t> problems_;  // by the number of the key
-    std::map<std::tuple<TextId, TextId, TextId, RowOrigin::Cold>, std::uint32_t> origins_;
+    std::map<std::tuple<TextId, TextId, TextId, RowOrigin::Cold, TextId>, std::uint32_t> origins_;
 };
 
 /// "rms_norm/forward/bf16/llama/1x2" → "rms_norm/forward/bf16/*/1x2".

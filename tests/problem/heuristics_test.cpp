@@ -66,6 +66,8 @@ TEST(TeRowsPerProgram, BelowTheTargetItPacksByDivisibilityAlone) {
     EXPECT_EQ(te_rows_per_program(7, 128, 304, false), 1);
     EXPECT_EQ(te_rows_per_program(6, 512, 304, true), 2);
     EXPECT_EQ(te_rows_per_program(1, 128, 304, true), 1);
+    EXPECT_EQ(te_rows_per_program(64, 409, 132, false), 2);
+    EXPECT_EQ(te_rows_per_program(173, 409, 132, false), 1);
 }
 
 TEST(Offsets, SixtyFourBitsFromTwoToTheThirtyFirst) {

@@ -19,6 +19,12 @@ TEST(Table, AlignsColumnsAndLeavesNoTrailingSpace) {
     EXPECT_EQ(table.width(), 19u);
 }
 
+TEST(Table, MarkdownKeepsTheAlignment) {
+    Table table({{"name"}, {"value", Align::right}});
+    table.add({"a", "1"});
+    EXPECT_EQ(table.markdown(), "| name | value |\n|---|--:|\n| a | 1 |\n");
+}
+
 TEST(Table, EmphasisIsAnsiOnlyWithColour) {
     Table table({{"name"}});
     EXPECT_EQ(table.text({.color = true}), "\033[1mname\033[0m\n");
