@@ -42,6 +42,15 @@ double parse_number(const std::string& word, double least, double most) {
     return value;
 }
 
+double parse_percent(const std::string& word, double least, double most) {
+    const std::string number = word.ends_with('%') ? word.substr(0, word.size() - 1) : word;
+    try {
+        return parse_number(number, least, most);
+    } catch (const InputError&) {
+        throw InputError(fmt::format("'{}' will not do; give a percentage from {}% to {}%", word, least, most));
+    }
+}
+
 double parse_duration(const std::string& word, double least_s, double most_s) {
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, std::chars_format::fixed);

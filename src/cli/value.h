@@ -43,6 +43,8 @@ void store(std::vector<T>& target, T value) {
 /// Each throws InputError: what is wrong with the word, and what would be right.
 std::int64_t parse_whole_number(const std::string& word, std::int64_t least, std::int64_t most);
 double parse_number(const std::string& word, double least, double most);
+/// "2%" or "2"; the number.
+double parse_percent(const std::string& word, double least, double most);
 /// "90s", "5m", "1.5h", "500ms"; from `least_s` to `most_s` seconds.
 double parse_duration(const std::string& word, double least_s, double most_s);
 std::string parse_word(const std::string& word, const std::vector<std::string>& words);
@@ -89,6 +91,13 @@ template <typename Target>
 Value number(double least, double most, Target& target) {
     return {"X", {}, Completion::none, [least, most, &target](const std::string& word) {
                 store(target, parse_number(word, least, most));
+            }};
+}
+
+template <typename Target>
+Value percent(double least, double most, Target& target) {
+    return {"PERCENT", {}, Completion::none, [least, most, &target](const std::string& word) {
+                store(target, parse_percent(word, least, most));
             }};
 }
 

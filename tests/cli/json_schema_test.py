@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The JSON of plan and best keeps to its schemas."""
+"""The JSON that commands print keeps to its schemas."""
 
 import argparse
 import json
@@ -19,6 +19,11 @@ CASES = [
     (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune best run --format json", "winners.schema.json"),
     (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune compare run run/results.csv --format json || true",
      "comparison.schema.json"),
+    (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune audit run --format json --heuristic 'one=num_warps == 1'",
+     "audit.schema.json"),
+    (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
+    (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
+     "fit.schema.json"),
     ("normtune compare liger_before.csv liger_printed.txt --format json || true", "comparison.schema.json"),
     ("normtune compare liger_before.csv liger_after.csv --metric memory --by best --format json", "comparison.schema.json"),
 ]

@@ -1,0 +1,62 @@
+#include "audit/audit.h"
+#include "cli/commands.h"
+#include "cli/heuristic_value.h"
+#include "cli/output.h"
+#include "cli/record_files.h"
+#include "report/audit_report.h"
+
+namespace normtune::cli {
+namespace {
+
+class AuditCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        files_.declare(options);
+        options.group("What is judged");
+        options.one("--space", shipped_file("spaces", space_),
+                    "Prune rules of this space file (default: TransformerEngine's,\nand those of the default space)");
+        options.many("--heuristic", heuristic(heuristics_),
+                     "A rule of thumb of your own, in the words of a space's rules;\nmay be repeated");
+        options.group("Output");
+        options.one("--format", word_of({"table", "markdown", "json"}, format_),
+                    "json: schemas/audit.schema.json (default: table)");
+        options.example("normtune audit results/run-20261120-120000");
+        options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
+        options.example("normtune audit results.json --space my_space.yaml --format markdown");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
+        const std::vector<std::vector<Results>> devices = by_device(files_.read());
+        std::vector<Audit> audits;
+        for (const std::vector<Results>& runs : devices) {
+            audits.push_back(audit(runs, heuristics_, rules));
+        }
+        print(format_ == "json" ? audit_json(audits) : pages(audits));
+        return ExitCode::good;
+    }
+
+private:
+    std::string pages(const std::vector<Audit>& audits) const {
+        std::string out;
+        for (const Audit& one : audits) {
+            const std::vector<Section> sections = audit_sections(one);
+            out += out.empty() ? "" : "\n";
+            out += format_ == "markdown" ? sections_markdown(sections) : sections_text(sections, style_of(stdout));
+        }
+        return out;
+    }
+
+    RecordFiles files_;
+    std::string space_;
+    std::vector<ThumbRule> heuristics_ = named_thumb_rules();
+    std::string format_ = "table";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_audit_command() {
+    return std::make_unique<AuditCommand>();
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "audit/fit.h"
+#include "cli/commands.h"
+#include "cli/heuristic_value.h"
+#include "cli/output.h"
+#include "cli/record_files.h"
+#include "devices/registry.h"
+#include "report/fit_report.h"
+
+namespace normtune::cli {
+namespace {
+
+constexpr double most_percent = 1000;
+
+class FitCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        files_.declare(options);
+        options.group("The ladder");
+        options.one("--tolerance", percent(0, most_percent, tolerance_),
+                    "The most that it may lose on a shape it is fitted to (default: 2%)");
+        options.one("--most-steps", whole_number(1, 1'000'000, most_steps_),
+                    "At most so many steps; where that is too few for the\ntolerance, the best that can be reached");
+        options.list("--axes", axis(),
+                     "What a step decides, by the names of docs/spaces.md; the\nothers are at their measured best on "
+                     "each shape (default: all)");
+        options.list("--op", name_of(op_names, settings_.ops), "Only these ops");
+        options.list("--mode", name_of(mode_names, settings_.modes), "Only these modes");
+        options.group("How it is judged");
+        options.one("--hold-out", hold_out(),
+                    "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
+                    "MODEL/SITE with * and ?, or\nnone (default: 4)");
+        options.many("--heuristic", heuristic(settings_.rivals),
+                     "A rule of thumb of your own beside the named ones; may be\nrepeated");
+        options.group("Output");
+        options.one("--format", word_of({"table", "markdown", "json", "cpp", "python"}, format_),
+                    "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch "
+                    "(default: table)");
+        options.example("normtune fit results/run-20261120-120000 --mode forward");
+        options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
+        options.example("normtune fit results.json --axes rows_per_program --mode backward");
+        options.example("normtune fit results.json --hold-out none --format cpp > launch.h");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        settings_.tolerance = tolerance_ / 100;
+        settings_.most_steps = static_cast<std::size_t>(most_steps_);
+        if (!axes_.empty()) {
+            settings_.decided = in_order(axes_);
+        }
+        const std::vector<std::vector<Results>> devices = by_device(files_.read());
+        if (devices.size() > 1) {
+            throw InputError(fmt::format("these results are of several devices ({} and {}); fit one at a time",
+                                         quoted_for_message(devices[0].front().environment.device.name),
+                                         quoted_for_message(devices[1].front().environment.device.name)));
+        }
+        const std::vector<Results>& runs = devices.front();
+        const Fits fits = fit(runs, settings_, backend_traits(runs.front().environment.device.backend));
+        print(format_ == "json"     ? fit_json(fits.fits)
+              : format_ == "cpp"    ? fit_cpp(fits.fits)
+              : format_ == "python" ? fit_python(fits.fits)
+                                    : pages(fits.fits));
+        return report_unreached(fits.fits);
+    }
+
+private:
+    Value axis() {
+        Value value = name_of(axis_names, axes_);
+        value.placeholder = "AXIS";  // there are too many to list
+        return value;
+    }
+
+    Value hold_out() {
+        return {"WHICH", {}, Completion::none, [this](const std::string& word) {
+                    settings_.hold_out = HoldOut::parse(word);
+                }};
+    }
+
+    /// In the order of Axis, whatever the order of the words.
+    static std::vector<Axis> in_order(std::vector<Axis> axes) {
+        std::sort(axes.begin(), axes.end());
+        return axes;
+    }
+
+    std::string pages(const std::vector<Fit>& fits) const {
+        std::vector<Section> sections;
+        for (const Fit& one : fits) {
+            const std::vector<Section> of_one = fit_sections(one);
+            sections.insert(sections.end(), of_one.begin(), of_one.end());
+        }
+        return format_ == "markdown" ? sections_markdown(sections) : sections_text(sections, style_of(stdout));
+    }
+
+    static ExitCode report_unreached(const std::vector<Fit>& fits) {
+        ExitCode code = ExitCode::good;
+        for (const Fit& one : fits) {
+            if (!one.within) {
+                complain(fmt::format("{}: {}", one.operation, fit_title(one)));
+                code = ExitCode::inconclusive;
+            }
+        }
+        return code;
+    }
+
+    RecordFiles files_;
+    FitSettings settings_;
+    double tolerance_ = 2;
+    std::int64_t most_steps_ = 0;
+    std::vector<Axis> axes_;
+    std::string format_ = "table";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_fit_command() {
+    return std::make_unique<FitCommand>();
+}
+
+}  // namespace normtune::cli

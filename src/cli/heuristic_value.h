@@ -1,0 +1,14 @@
+// A user's own rules of thumb as an option.
+#pragma once
+
+#include <vector>
+
+#include "audit/thumb_rule.h"
+#include "cli/value.h"
+
+namespace normtune::cli {
+
+/// NAME=EXPRESSION, added to `target`; a name that is there already is refused.
+Value heuristic(std::vector<ThumbRule>& target);
+
+}  // namespace normtune::cli

@@ -1,0 +1,77 @@
+#include "cli/record_files.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "devices/registry.h"
+#include "store/row_records.h"
+
+namespace normtune::cli {
+namespace {
+
+constexpr std::int64_t most_compute_units = 1 << 16;
+
+/// Rules and heuristics read the device: a CSV has its architecture alone, the rest is that of a well-known one.
+void describe_device(Results& run, const std::string& file, const std::optional<std::int64_t>& compute_units) {
+    DeviceInfo& device = run.environment.device;
+    const std::vector<std::string> known = known_architectures();
+    if (std::find(known.begin(), known.end(), device.arch) == known.end()) {
+        throw InputError(
+            fmt::format("{}: a CSV does not describe its device, and {} is no architecture that is known "
+                        "by itself; give the results.json of the run",
+                        file, quoted_for_message(device.arch)));
+    }
+    DeviceInfo described = describe_architecture(device.arch);
+    described.name = device.name;
+    described.driver = device.driver;
+    if (compute_units) {
+        described.compute_units = static_cast<int>(*compute_units);
+    } else {
+        complain(
+            fmt::format("{}: a CSV does not describe its device; {} compute units are taken, as {} usually has "
+                        "(--compute-units says otherwise)",
+                        file, described.compute_units, device.arch));
+    }
+    device = described;
+}
+
+}  // namespace
+
+void RecordFiles::declare(OptionSet& options) {
+    options.many("RESULTS", file(files_),
+                 "results.json or results.csv files, or run folders (of which\nresults.json is read)");
+    options.one("--compute-units", whole_number(1, most_compute_units, compute_units_),
+                "Of the device of results.csv files, which do not say it");
+}
+
+std::vector<Results> RecordFiles::read() const {
+    if (files_.empty()) {
+        throw InputError("no results are named; give results.json or results.csv files, or run folders");
+    }
+    std::vector<Results> runs;
+    for (const std::string& file : files_) {
+        if (!file.ends_with(".csv")) {
+            runs.push_back(read_results_json(file));
+            continue;
+        }
+        Results run = records_of(read_result_rows(file));
+        describe_device(run, file, compute_units_);
+        runs.push_back(std::move(run));
+    }
+    return runs;
+}
+
+std::vector<std::vector<Results>> by_device(std::vector<Results> runs) {
+    std::vector<std::vector<Results>> out;
+    for (Results& run : runs) {
+        const auto found = std::find_if(out.begin(), out.end(), [&](const std::vector<Results>& group) {
+            return group.front().environment.device.name == run.environment.device.name;
+        });
+        (found == out.end() ? out.emplace_back() : *found).push_back(std::move(run));
+    }
+    return out;
+}
+
+}  // namespace normtune::cli

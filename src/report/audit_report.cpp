@@ -1,0 +1,214 @@
+#include "report/audit_report.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+constexpr std::string_view heuristics_note =
+    "The loss of the best measured configuration that obeys the heuristic against the best of the problem; 0 where "
+    "the\n"
+    "two cannot be told apart. What the heuristic leaves open is at its best on every problem, so a launcher loses "
+    "this\n"
+    "much or more. -: no measured configuration obeys it. mean: geometric.\n";
+
+constexpr std::string_view rules_note =
+    "judged: problems where it would have taken measured configurations. The loss is that of the best measured one "
+    "that\n"
+    "it leaves: less, if what it leaves was not all measured. lifted: it would leave nothing measured, so it takes\n"
+    "nothing. takes none: all that was measured passes it.\n";
+
+std::string group_name(const LossGroup& group) {
+    return group.op.empty() ? "all" : fmt::format("{} {}", group.op, group.mode);
+}
+
+std::string worst_text(const LossGroup& group) {
+    return group.judged == 0 ? "-" : loss_text(group.worst);
+}
+
+std::string worst_on(const LossGroup& group) {
+    return group.judged == 0 || group.worst == 0 ? "" : group.worst_on->problem().key();
+}
+
+std::string mean_text(const LossGroup& group) {
+    return group.judged == 0 ? "-" : loss_text(group.mean);
+}
+
+Section by_problem(const Audit& audit) {
+    std::vector<Column> columns{{"problem"}, {"measured", Align::right}, {"best us", Align::right}};
+    for (const ThumbRule& heuristic : audit.heuristics) {
+        columns.push_back({heuristic.name(), Align::right});
+    }
+    Section section{"Heuristics, by problem", Table(std::move(columns)), ""};
+    for (const ProblemAudit& problem : audit.problems) {
+        std::vector<std::string> cells{problem.field->problem().key(), grouped(problem.field->standings.size()),
+                                       three_digits(problem.field->winner->measurement->p50_us)};
+        for (const HeuristicLoss& loss : problem.heuristics) {
+            cells.push_back(loss.best != nullptr ? loss_text(loss.best->loss()) : "-");
+        }
+        section.table.add(std::move(cells));
+    }
+    return section;
+}
+
+Section heuristics_in_all(const Audit& audit) {
+    Section section{"Heuristics, by op and mode",
+                    Table({{"heuristic"},
+                           {"problems"},
+                           {"obeyed on", Align::right},
+                           {"mean loss", Align::right},
+                           {"worst", Align::right},
+                           {"on"}}),
+                    std::string(heuristics_note)};
+    for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
+        for (const LossGroup& group : audit.heuristic_groups[i]) {
+            section.table.add({audit.heuristics[i].name(), group_name(group),
+                               fmt::format("{}/{}", group.judged, group.problems), mean_text(group), worst_text(group),
+                               worst_on(group)});
+        }
+    }
+    return section;
+}
+
+/// "gpu_even (96/96), …": rules by how many problems they have something in common on.
+std::string named(const Audit& audit, std::size_t RuleGroup::*count) {
+    std::string out;
+    for (std::size_t i = 0; i < audit.rules.size(); ++i) {
+        const RuleGroup& all = audit.rule_groups[i].back();
+        if (all.*count > 0) {
+            out += fmt::format("{}{} ({}/{})", out.empty() ? "" : ", ", audit.rules[i].name, all.*count,
+                               all.loss.problems);
+        }
+    }
+    return out;
+}
+
+std::string rules_without_verdict(const Audit& audit) {
+    std::string out;
+    const auto add = [&](std::string_view what, std::size_t RuleGroup::*count) {
+        const std::string rules = named(audit, count);
+        out += rules.empty() ? "" : fmt::format("{}: {}.\n", what, rules);
+    };
+    add("The sweep had pruned by these, so that what they took has no time and nothing can be said, on",
+        &RuleGroup::applied);
+    add("It had pruned by other rules of these names, so that what they leave may have no time, on",
+        &RuleGroup::changed);
+    add("These leave nothing that was measured, on", &RuleGroup::leaves_nothing);
+    std::vector<std::string> idle;
+    for (std::size_t i = 0; i < audit.rules.size(); ++i) {
+        const RuleGroup& all = audit.rule_groups[i].back();
+        if (all.takes_nothing == all.loss.problems) {
+            idle.push_back(audit.rules[i].name);
+        }
+    }
+    if (!idle.empty()) {
+        out += fmt::format("These take nothing of what was measured, on any problem: {}.\n", fmt::join(idle, ", "));
+    }
+    return out;
+}
+
+Section rules_in_all(const Audit& audit) {
+    Section section{"Prune rules, by op and mode",
+                    Table({{"rule"},
+                           {"problems"},
+                           {"judged", Align::right},
+                           {"lifted", Align::right},
+                           {"takes none", Align::right},
+                           {"mean loss", Align::right},
+                           {"worst", Align::right},
+                           {"on"}}),
+                    ""};
+    for (std::size_t i = 0; i < audit.rules.size(); ++i) {
+        for (const RuleGroup& group : audit.rule_groups[i]) {
+            if (group.loss.judged + group.lifted > 0) {
+                section.table.add({audit.rules[i].name, group_name(group.loss),
+                                   fmt::format("{}/{}", group.loss.judged, group.loss.problems), grouped(group.lifted),
+                                   grouped(group.takes_nothing), mean_text(group.loss), worst_text(group.loss),
+                                   worst_on(group.loss)});
+            }
+        }
+    }
+    section.note = section.table.empty() ? "" : std::string(rules_note);
+    section.note += rules_without_verdict(audit);
+    const bool no_tallies =
+        std::any_of(audit.fields.begin(), audit.fields.end(), [](const Field& field) { return field.plan == nullptr; });
+    if (no_tallies) {
+        section.note +=
+            "Some of these results do not say what their sweeps pruned (results.csv): where a rule takes none there, "
+            "the\n"
+            "sweep may have pruned by it.\n";
+    }
+    return section;
+}
+
+/// The problems on which a rule costs something, the dearest first.
+Section rules_that_cost(const Audit& audit) {
+    struct Cost {
+        const Rule* rule;
+        const Field* field;
+        const RuleLoss* loss;
+    };
+    std::vector<Cost> costs;
+    for (const ProblemAudit& problem : audit.problems) {
+        for (std::size_t i = 0; i < audit.rules.size(); ++i) {
+            const RuleLoss& loss = problem.rules[i];
+            if (loss.finding == RuleFinding::judged && loss.best_kept->loss() > 0) {
+                costs.push_back({&audit.rules[i], problem.field, &loss});
+            }
+        }
+    }
+    std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
+        return a.loss->best_kept->loss() > b.loss->best_kept->loss();
+    });
+    Section section{
+        "Prune rules that would have lost the best",
+        Table({{"rule"}, {"problem"}, {"takes", Align::right}, {"loss", Align::right}, {"best"}, {"best left"}}), ""};
+    for (const Cost& cost : costs) {
+        section.table.add({cost.rule->name, cost.field->problem().key(),
+                           fmt::format("{}/{}", cost.loss->taken, cost.field->standings.size()),
+                           loss_text(cost.loss->best_kept->loss()), cost.field->winner->configuration.key(),
+                           cost.loss->best_kept->record->configuration.key()});
+    }
+    section.note = costs.empty() ? "None, where it can be judged.\n" : "";
+    return section;
+}
+
+std::size_t measured(const Audit& audit) {
+    return std::accumulate(audit.fields.begin(), audit.fields.end(), std::size_t{0},
+                           [](std::size_t sum, const Field& field) { return sum + field.standings.size(); });
+}
+
+/// Sweeps that did not measure all that their plan kept: what was left out may have been the best.
+std::string incomplete(const Audit& audit) {
+    const auto left_out = std::count_if(audit.fields.begin(), audit.fields.end(), [](const Field& field) {
+        return field.plan != nullptr && field.standings.size() + field.pruned.size() < field.plan->kept;
+    });
+    return left_out == 0 ? ""
+                         : fmt::format(
+                               "On {} of {} problems fewer configurations were measured than the plan kept "
+                               "(they failed, or the sweep was not exhaustive).\n",
+                               left_out, audit.fields.size());
+}
+
+}  // namespace
+
+std::vector<Section> audit_sections(const Audit& audit) {
+    const DeviceInfo& device = audit.fields.front().device();
+    std::vector<Section> sections;
+    sections.push_back(
+        {fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
+                     device.compute_units, grouped(audit.fields.size()), grouped(measured(audit))),
+         Table({}), incomplete(audit)});
+    if (!audit.heuristics.empty()) {
+        sections.push_back(by_problem(audit));
+        sections.push_back(heuristics_in_all(audit));
+    }
+    sections.push_back(rules_that_cost(audit));
+    sections.push_back(rules_in_all(audit));
+    return sections;
+}
+
+}  // namespace normtune

@@ -1,0 +1,19 @@
+// An audit for people and programs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "audit/audit.h"
+#include "report/sections.h"
+
+namespace normtune {
+
+/// The loss of each heuristic by problem and by op and mode, then that of each rule.
+std::vector<Section> audit_sections(const Audit& audit);
+
+/// schemas/audit.schema.json; an entry a device.
+std::string audit_json(std::span<const Audit> audits);
+
+}  // namespace normtune

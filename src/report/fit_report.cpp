@@ -1,0 +1,193 @@
+#include "report/fit_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+std::string shape_text(const ShapeLosses& shape) {
+    return fmt::format("{}x{}", shape.rows, shape.cols);
+}
+
+std::string percent(double share) {
+    return fmt::format("{:.4g}%", share * 100);
+}
+
+std::string joined(const std::vector<Axis>& axes) {
+    std::string out;
+    for (const Axis axis : axes) {
+        out += fmt::format("{}{}", out.empty() ? "" : ", ", axis_names.name(axis));
+    }
+    return out;
+}
+
+/// Shapes served, and their losses, by step.
+struct Served {
+    std::size_t shapes = 0;
+    double sum = 0;
+    double worst = 0;
+};
+
+Served served_by(const Fit& fit, std::size_t band, std::size_t step) {
+    const auto above = [](const auto& list, std::size_t i, auto member) {
+        return i == 0 ? std::int64_t{0} : list[i - 1].*member;
+    };
+    const std::vector<Ladder::Band>& bands = fit.ladder->bands;
+    const std::vector<Ladder::Step>& steps = bands[band].steps;
+    Served out;
+    for (const ShapeLosses& shape : fit.fitted.shapes) {
+        const bool in_band =
+            shape.cols > above(bands, band, &Ladder::Band::cols_to) && shape.cols <= bands[band].cols_to;
+        const bool in_step = shape.rows > above(steps, step, &Ladder::Step::rows_to) &&
+                             (shape.rows <= steps[step].rows_to || step + 1 == steps.size());
+        if (in_band && in_step) {
+            const double loss = shape.losses[steps[step].prescription];
+            ++out.shapes;
+            out.sum += std::log1p(loss);
+            out.worst = std::max(out.worst, loss);
+        }
+    }
+    return out;
+}
+
+Section steps(const Fit& fit) {
+    Section section{fmt::format("{} on {}: {}", fit.operation, fit.device.name, fit_title(fit)),
+                    Table({{"N to", Align::right},
+                           {"M to", Align::right},
+                           {fit.fitted.decided.size() == axis_count ? "configuration" : "decides"},
+                           {"shapes", Align::right},
+                           {"mean loss", Align::right},
+                           {"worst", Align::right}}),
+                    ""};
+    if (!fit.ladder) {
+        return section;
+    }
+    const std::vector<Ladder::Band>& bands = fit.ladder->bands;
+    for (std::size_t b = 0; b < bands.size(); ++b) {
+        for (std::size_t s = 0; s < bands[b].steps.size(); ++s) {
+            const Ladder::Step& step = bands[b].steps[s];
+            const bool only_band = bands.size() == 1;
+            const bool only_step = bands[b].steps.size() == 1;
+            const bool last = s + 1 == bands[b].steps.size();
+            const Served served = served_by(fit, b, s);
+            section.table.add(
+                {only_band               ? "any"
+                 : b + 1 == bands.size() ? "more"
+                                         : fmt::format("{}", bands[b].cols_to),
+                 only_step ? "any"
+                 : last    ? "more"
+                           : fmt::format("{}", step.rows_to),
+                 fit.fitted.prescriptions[step.prescription].text(fit.fitted.decided), fmt::format("{}", served.shapes),
+                 loss_text(std::expm1(served.sum / static_cast<double>(served.shapes))), loss_text(served.worst)});
+        }
+    }
+    section.note = fmt::format("Fitted to N up to {}; beyond that, and between the shapes, nothing was measured.\n",
+                               bands.back().cols_to);
+    return section;
+}
+
+std::string in_the_way(const Fit& fit) {
+    std::string out;
+    for (const ShapeLosses* shape : fit.in_the_way) {
+        const double loss = fit.ladder ? ladder_loss(*fit.ladder, *shape) : not_measured;
+        out += fmt::format("{}{}{}", out.empty() ? "" : ", ", shape_text(*shape),
+                           loss == not_measured ? "" : fmt::format(" ({})", loss_text(loss)));
+    }
+    return out.empty() ? "" : fmt::format("In the way: {}.\n", out);
+}
+
+Section losses(const Fit& fit) {
+    Section section{
+        "Loss against the measured best",
+        Table({{"shapes"}, {"judged", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
+        in_the_way(fit)};
+    const auto add = [&](std::string name, const LossSummary& summary) {
+        section.table.add({std::move(name), fmt::format("{}/{}", summary.judged, summary.shapes),
+                           summary.judged > 0 ? loss_text(summary.mean) : "-",
+                           summary.judged > 0 ? loss_text(summary.worst) : "-",
+                           summary.worst > 0 ? shape_text(*summary.worst_on) : ""});
+    };
+    add("fitted", fit.on_fitted);
+    if (!fit.held_out.shapes.empty()) {
+        add("held out", fit.on_held_out);
+        if (fit.on_held_out.judged < fit.on_held_out.shapes) {
+            section.note += "Not judged: the configuration that the ladder takes was not measured there.\n";
+        }
+    }
+    return section;
+}
+
+Section rivals(const Fit& fit) {
+    const bool held_out = !fit.held_out.shapes.empty();
+    Section section{fmt::format("Beside rules of thumb, on the {} shapes", held_out ? "held-out" : "fitted"),
+                    Table({{"rule"},
+                           {"decides"},
+                           {"obeyed on", Align::right},
+                           {"judged", Align::right},
+                           {"its mean", Align::right},
+                           {"worst", Align::right},
+                           {"same axes: steps", Align::right},
+                           {"mean", Align::right},
+                           {"worst", Align::right},
+                           {"this ladder: mean", Align::right},
+                           {"worst", Align::right}}),
+                    "same axes: a ladder fitted within the same tolerance that decides the axes that the rule decides. "
+                    "What the\nrule and that ladder leave open is at its measured best on every shape; this ladder "
+                    "leaves open what it\ndoes not decide. judged: shapes where all three have a measured "
+                    "configuration.\n"};
+    const std::size_t shapes = held_out ? fit.held_out.shapes.size() : fit.fitted.shapes.size();
+    for (const Rival& rival : fit.rivals) {
+        const bool judged = rival.rule.judged > 0;
+        const auto text = [&](double loss) { return judged ? loss_text(loss) : "-"; };
+        section.table.add({rival.name, joined(rival.decides), fmt::format("{}/{}", rival.obeyed, shapes),
+                           fmt::format("{}/{}", rival.rule.judged, shapes), text(rival.rule.mean),
+                           text(rival.rule.worst), rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none",
+                           text(rival.same_axes.mean), text(rival.same_axes.worst), text(rival.ladder.mean),
+                           text(rival.ladder.worst)});
+    }
+    return section;
+}
+
+std::string other_tolerances(const Fit& fit) {
+    std::string out;
+    for (const StepsAt& at : fit.steps_at) {
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", percent(at.tolerance),
+                           at.steps ? fmt::format("{}", *at.steps) : "none");
+    }
+    return fmt::format("Steps by tolerance: {}; shapes fitted: {}.\n", out, fit.fitted.shapes.size());
+}
+
+}  // namespace
+
+std::string fit_title(const Fit& fit) {
+    if (!fit.ladder) {
+        return fmt::format(
+            "no ladder: on some shapes nothing that a step could say was measured on all their problems");
+    }
+    const std::string steps = fmt::format("{} step{}", fit.ladder->steps(), fit.ladder->steps() == 1 ? "" : "s");
+    return fit.within ? fmt::format("{} within {}", steps, percent(fit.tolerance))
+                      : fmt::format("nothing within {}; the best that can be reached, {}, loses up to {}",
+                                    percent(fit.tolerance), steps, loss_text(fit.on_fitted.worst));
+}
+
+std::string summary_text(const LossSummary& summary) {
+    return summary.judged == 0 ? fmt::format("none of {} shapes judged", summary.shapes)
+                               : fmt::format("mean {}, worst {} ({} of {} shapes judged)", loss_text(summary.mean),
+                                             loss_text(summary.worst), summary.judged, summary.shapes);
+}
+
+std::vector<Section> fit_sections(const Fit& fit) {
+    std::vector<Section> out{steps(fit)};
+    out.push_back(losses(fit));
+    if (!fit.rivals.empty()) {
+        out.push_back(rivals(fit));
+    }
+    out.back().note += other_tolerances(fit);
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,31 @@
+// Fitted ladders for people, for programs, and as code.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "audit/fit.h"
+#include "report/sections.h"
+
+namespace normtune {
+
+/// Steps, losses on the fitted and on the held-out shapes, the rules of thumb beside them, steps at other tolerances.
+std::vector<Section> fit_sections(const Fit& fit);
+
+/// schemas/fit.schema.json.
+std::string fit_json(std::span<const Fit> fits);
+
+/// A header, or a module: a function an operation, from (rows, cols) to a Launch. Operations without a ladder are named
+/// in a comment.
+std::string fit_cpp(std::span<const Fit> fits);
+std::string fit_python(std::span<const Fit> fits);
+
+// --- What these have in common ---
+
+/// "6 steps within 2%", or what could be reached instead.
+std::string fit_title(const Fit& fit);
+/// "mean 0.4%, worst 1.9% on 8192x4096 (41 of 42 shapes judged)".
+std::string summary_text(const LossSummary& summary);
+
+}  // namespace normtune

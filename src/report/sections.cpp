@@ -1,0 +1,32 @@
+#include "report/sections.h"
+
+#include <fmt/format.h>
+
+namespace normtune {
+
+std::string sections_text(const std::vector<Section>& sections, const Style& style) {
+    std::string out;
+    for (const Section& section : sections) {
+        out += fmt::format("{}{}\n", out.empty() ? "" : "\n", style.bold(section.title));
+        out += section.table.empty() ? "" : section.table.text(style);
+        out += section.note;
+    }
+    return out;
+}
+
+std::string sections_markdown(const std::vector<Section>& sections) {
+    std::string out;
+    for (const Section& section : sections) {
+        out += fmt::format("{}### {}\n\n", out.empty() ? "" : "\n", section.title);
+        out += section.table.empty() ? "" : section.table.markdown();
+        out += section.table.empty() || section.note.empty() ? "" : "\n";
+        out += section.note;
+    }
+    return out;
+}
+
+std::string loss_text(double loss) {
+    return loss == 0 ? "0" : fmt::format("{:.1f}%", loss * 100);
+}
+
+}  // namespace normtune
