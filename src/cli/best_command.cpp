@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "report/best_export.h"
 #include "report/winners.h"
 #include "store/results.h"
 
@@ -12,8 +13,12 @@ class BestCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         options.many("RESULTS", file(files_), "results.json files, or run folders that hold one");
-        options.one("--format", word_of({"table", "json"}, format_), "json: one object a problem");
+        options.one(
+            "--format", word_of({"table", "json", "cpp", "triton"}, format_),
+            "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
+            "columns;\ntriton: a Python module for Triton launchers\n(default: table)");
         options.example("normtune best results/run-20261120-120000 --format json");
+        options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
@@ -24,7 +29,10 @@ public:
         for (const std::string& file : files_) {
             all.push_back(read_results_json(file));
         }
-        print(format_ == "json" ? winners_json(all) : tables(all));
+        print(format_ == "json"     ? winners_json(all)
+              : format_ == "cpp"    ? winners_cpp(exported_winners(all))
+              : format_ == "triton" ? winners_triton(exported_winners(all))
+                                    : tables(all));
         return ExitCode::good;
     }
 

@@ -1,0 +1,65 @@
+#include "report/best_export.h"
+
+#include <gtest/gtest.h>
+
+#include "report/runs.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::measured_record;
+using testing::problem_of;
+
+Results run_of(const std::string& started, int rows_per_program) {
+    Results results;
+    results.environment.device.name = "Made GPU";
+    results.environment.started = started;
+    results.records = {measured_record(problem_of(8, 128), rows_per_program, 10, 1)};
+    return results;
+}
+
+TEST(BestExport, TheRunThatStartedLastHolds) {
+    const std::vector<Results> runs{run_of("2026-11-20T10:00:00Z", 4), run_of("2026-11-20T09:00:00Z", 2)};
+    const ExportedWinners exported = exported_winners(runs);
+    ASSERT_EQ(exported.winners.size(), 1u);
+    EXPECT_EQ(exported.winners[0]->configuration.rows_per_program, 4);
+}
+
+TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
+    Results results = run_of("", 1);
+    Problem strided = problem_of(8, 512);
+    strided.shape.row_stride = 576;
+    Problem fp32_weights = problem_of(8, 512);
+    fp32_weights.operation.weight_dtype = Dtype::fp32;
+    results.records.push_back(measured_record(strided, 1, 10, 1));
+    results.records.push_back(measured_record(fp32_weights, 1, 10, 1));
+    const ExportedWinners exported = exported_winners({&results, 1});
+    EXPECT_EQ(exported.winners.size(), 1u);
+    ASSERT_EQ(exported.left_out.size(), 2u);
+    for (const std::string& code : {winners_cpp(exported), winners_triton(exported)}) {
+        for (const std::string& key : exported.left_out) {
+            EXPECT_NE(code.find(key), std::string::npos) << code;
+        }
+    }
+}
+
+TEST(BestExport, SeveralDevicesOrNoWinnerAreRefused) {
+    std::vector<Results> runs{run_of("", 1), run_of("", 1)};
+    runs[1].environment.device.name = "another";
+    EXPECT_THROW(exported_winners(runs), InputError);
+    Results unranked = run_of("", 1);
+    unranked.records[0].measurement->rank = 0;
+    EXPECT_THROW(exported_winners({&unranked, 1}), InputError);
+}
+
+TEST(BestExport, ADevicesNameCannotEndACommentOrADocstring) {
+    Results results = run_of("", 1);
+    results.environment.device.name = "evil\nint main();\"\"\"\nimport os\\";
+    const ExportedWinners exported = exported_winners({&results, 1});
+    EXPECT_EQ(winners_cpp(exported).find("\nint main"), std::string::npos);
+    EXPECT_EQ(winners_triton(exported).find("\nimport os"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace normtune
