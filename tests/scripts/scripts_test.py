@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The parts of scripts/ that need no GPU: columns, tables, pairs of configurations, the ladder."""
+"""The parts of scripts/ that need no GPU: columns, tables, pairs of configurations."""
 
 import csv
 import gzip
@@ -15,9 +15,9 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "peers"), str(SCRIPTS / "studies")]
 
 import axis_effect  # noqa: E402
 import columns  # noqa: E402
+import held_out  # noqa: E402
 import run_emitted  # noqa: E402
 import table as peers_table  # noqa: E402
-import te_ladder  # noqa: E402
 
 
 def trial(**changes):
@@ -92,18 +92,14 @@ class AxisEffect(unittest.TestCase):
         self.assertIn("| 128 | where | 1 | 0 | 1.200 | 1.200 | 1.200 | 1.200 |", lines)
 
 
-class Ladder(unittest.TestCase):
-    def test_doubles_while_programs_fill_the_device(self):
-        # 8 programs a compute unit: 1056 on 132.
-        self.assertEqual(te_ladder.ladder("forward", 32768, 128, 132), 16)
-        self.assertEqual(te_ladder.ladder("forward", 8192, 128, 132), 4)
-        self.assertEqual(te_ladder.ladder("backward", 262144, 128, 132), 4)
-        self.assertEqual(te_ladder.ladder("forward", 8192, 4096, 132), 1)
-        self.assertEqual(te_ladder.ladder("forward", 173, 409, 132), 1)
-
-    def test_short_rows_are_paired_however_few(self):
-        self.assertEqual(te_ladder.ladder("forward", 64, 128, 132), 4)
-        self.assertEqual(te_ladder.ladder("forward", 64, 409, 132), 2)
+class HeldOut(unittest.TestCase):
+    def test_folds_count_by_their_shapes(self):
+        def summary(judged, mean, worst):
+            return {"shapes": 4, "judged": judged, "mean_loss": mean, "worst_loss": worst}
+        self.assertIsNone(held_out.together([summary(0, None, None)]))
+        count, mean, worst = held_out.together([summary(3, 0.0, 0.0), summary(1, 0.1, 0.1), summary(0, None, None)])
+        self.assertEqual((count, worst), (4, 0.1))
+        self.assertAlmostEqual(mean, 1.1 ** 0.25 - 1)
 
 
 class RunEmitted(unittest.TestCase):
