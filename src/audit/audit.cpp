@@ -25,6 +25,14 @@ bool keeps(const CompiledRule& rule, const Record& record) {
     return answer == RuleAnswer::keeps;
 }
 
+/// The least loss, then the least ratio; null where none is given.
+const Standing* best_standing(const std::vector<const Standing*>& standings) {
+    const auto best = std::min_element(standings.begin(), standings.end(), [](const Standing* a, const Standing* b) {
+        return std::tuple(a->loss(), a->ratio) < std::tuple(b->loss(), b->ratio);
+    });
+    return best == standings.end() ? nullptr : *best;
+}
+
 /// Configurations that the sweep left without a time because of this rule.
 struct Unmeasured {
     std::uint64_t by_this = 0;   // its expression, whatever its name
@@ -47,17 +55,6 @@ Unmeasured unmeasured_by(const Rule& rule, const CompiledRule& compiled, const F
             field.pruned.begin(), field.pruned.end(), [&](const Record* record) { return !keeps(compiled, *record); }));
     }
     return count;
-}
-
-HeuristicLoss judge(const ThumbRule& heuristic, const Field& field) {
-    const ThumbRule::Obeys obeys = heuristic.on(field.problem(), field.device());
-    std::vector<const Standing*> obeying;
-    for (const Standing& standing : field.standings) {
-        if (obeys(standing.record->configuration)) {
-            obeying.push_back(&standing);
-        }
-    }
-    return {obeying.size(), best_standing(obeying)};
 }
 
 RuleLoss judge(const Rule& rule, const Field& field) {
@@ -183,11 +180,15 @@ std::vector<RuleGroup> rule_groups(const Audit& audit, std::size_t rule) {
 
 }  // namespace
 
-const Standing* best_standing(const std::vector<const Standing*>& standings) {
-    const auto best = std::min_element(standings.begin(), standings.end(), [](const Standing* a, const Standing* b) {
-        return std::tuple(a->loss(), a->ratio) < std::tuple(b->loss(), b->ratio);
-    });
-    return best == standings.end() ? nullptr : *best;
+HeuristicLoss judge(const ThumbRule& heuristic, const Field& field) {
+    const ThumbRule::Obeys obeys = heuristic.on(field.problem(), field.device());
+    std::vector<const Standing*> obeying;
+    for (const Standing& standing : field.standings) {
+        if (obeys(standing.record->configuration)) {
+            obeying.push_back(&standing);
+        }
+    }
+    return {obeying.size(), best_standing(obeying)};
 }
 
 std::vector<Rule> default_audit_rules() {

@@ -84,7 +84,7 @@ std::vector<Rule> default_audit_rules();
 /// Throws InputError where an expression fails on a problem, or nothing was measured. `runs` has to outlive it.
 Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules);
 
-/// The least loss, then the least ratio; null where none is given.
-const Standing* best_standing(const std::vector<const Standing*>& standings);
+/// A heuristic on one problem. Throws InputError where its expression fails.
+HeuristicLoss judge(const ThumbRule& heuristic, const Field& field);
 
 }  // namespace normtune

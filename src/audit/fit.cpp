@@ -82,14 +82,7 @@ std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes)
 double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
     double most = 0;
     for (const Field* field : shape.fields) {
-        const ThumbRule::Obeys obeys = rule.on(field->problem(), field->device());
-        std::vector<const Standing*> obeying;
-        for (const Standing& standing : field->standings) {
-            if (obeys(standing.record->configuration)) {
-                obeying.push_back(&standing);
-            }
-        }
-        const Standing* best = best_standing(obeying);
+        const Standing* best = judge(rule, *field).best;
         if (best == nullptr) {
             return not_measured;
         }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/ladder.h"
 #include "report/best_export.h"
 #include "report/launch_code.h"
 #include "support/version.h"
@@ -108,8 +109,7 @@ std::string heading(const ExportedWinners& exported) {
         "The winners are kernels of normtune's own. What they also decide and a Triton launcher has no word for, with\n"
         "the values that win; a Triton kernel is as fast only where its compiler does as well:\n",
         version(), harmless(exported.device.name), harmless(exported.device.arch), words);
-    for (int i = 0; i < axis_count; ++i) {
-        const auto axis = static_cast<Axis>(i);
+    for (const Axis axis : all_axes()) {
         if (std::find(expressed.begin(), expressed.end(), axis) == expressed.end()) {
             out += fmt::format("  {}\n", unexpressed(exported, axis));
         }
