@@ -11,6 +11,7 @@ std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_verify_command();
 std::unique_ptr<Command> make_best_command();
+std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_audit_command();
 std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_emit_command();

@@ -16,6 +16,7 @@ class PlanCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         selection_.declare(options);
+        declare_shard(options, shard_);
         device_.declare(options);
         options.one("--arch", word_of(known_architectures(), arch_),
                     "Plan for a well-known device of this architecture; none need be here");
@@ -37,8 +38,12 @@ public:
         const BackendTraits traits = backend_traits(report.device.backend);
         std::unique_ptr<CodeCompiler> compiler = compile_ ? open_compiler(report.device) : nullptr;
         std::vector<std::vector<Configuration>> kept;
-        for (const Problem& problem : work.problems) {
-            kept.push_back(add(report, problem, traits));
+        const ShardShare share = share_of(shard_.value_or(Shard{}), work.problems, work.space, traits, report.device);
+        for (const std::size_t place : share.places) {
+            kept.push_back(add(report, work.problems[place], traits));
+        }
+        if (shard_) {
+            report.shard = PlanReport::OfShard{*shard_, work.problems.size(), share.of_work};
         }
         if (compiler != nullptr) {
             compile(report, *compiler, kept);
@@ -124,6 +129,7 @@ private:
     }
 
     SelectionOptions selection_;
+    std::optional<Shard> shard_;
     DeviceOptions device_;
     std::optional<std::string> arch_;
     bool compile_ = false;

@@ -14,6 +14,7 @@ constexpr double day_s = 86400;
 void RunOptions::declare(OptionSet& options) {
     const SweepOptions defaults;
     selection_.declare(options);
+    declare_shard(options, shard_);
     options.one("--strategy", name_of(strategy_names, strategy_), "How the space is searched (default: exhaustive)");
     options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_),
                 "random: configurations drawn for each problem");
@@ -48,7 +49,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
 }
 
 bool RunOptions::says_what_to_run() const {
-    return selection_.given() || device_.given() || strategy_ || trials_ || seed_ || timeout_s_ || hot_;
+    return selection_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_;
 }
 
 SweepOptions RunOptions::of_words() const {
@@ -61,6 +62,7 @@ SweepOptions RunOptions::of_words() const {
     Work work = selection_.work();
     options.problems = std::move(work.problems);
     options.space = std::move(work.space);
+    options.shard = shard_.value_or(options.shard);
     const DeviceChoice device = device_.choose();
     options.backend = device.backend;
     options.ordinal = device.ordinal;

@@ -32,6 +32,7 @@ private:
     std::optional<Strategy> strategy_;
     std::optional<std::int64_t> trials_;
     std::optional<std::int64_t> seed_;
+    std::optional<Shard> shard_;
     std::optional<double> budget_s_;
     std::optional<double> timeout_s_;
     bool hot_ = false;

@@ -1,47 +1,13 @@
 #include "cli/run_report.h"
 
-#include <filesystem>
-#include <system_error>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "cli/new_folder.h"
 #include "cli/progress.h"
-#include "store/run_folder.h"
 
 namespace normtune::cli {
-namespace {
-
-namespace fs = std::filesystem;
-
-/// A new run's folder. One that holds nothing at the end, for the run could not start, is taken away again.
-class NewFolder {
-public:
-    explicit NewFolder(const std::string& out) {
-        std::error_code error;
-        kept_ = fs::absolute(out.empty() ? "results" : out, error);
-        while (!fs::exists(kept_, error) && kept_.has_relative_path()) {
-            kept_ = kept_.parent_path();
-        }
-        path_ = create_run_folder(out);
-    }
-    ~NewFolder() {
-        std::error_code stop;
-        for (fs::path made = fs::absolute(path_, stop); !stop && made != kept_ && fs::remove(made, stop);) {
-            made = made.parent_path();
-        }
-    }
-    NewFolder(const NewFolder&) = delete;
-    NewFolder& operator=(const NewFolder&) = delete;
-
-    const std::string& path() const { return path_; }
-
-private:
-    fs::path kept_;  // was there before
-    std::string path_;
-};
-
-}  // namespace
-
 SweepResult run_with_progress(const RunOptions& run, SweepOptions& options) {
     std::optional<NewFolder> folder;
     if (!options.resume) {
@@ -56,6 +22,16 @@ ExitCode exit_code_of(const SweepResult& result) {
         return ExitCode::interrupted;
     }
     return result.incorrect + result.crashed > 0 ? ExitCode::faulty_trials : ExitCode::good;
+}
+
+std::string shard_text(const SweepOptions& options, const SweepResult& result) {
+    if (options.shard.whole()) {
+        return {};
+    }
+    const std::size_t own = result.results.plans.size();
+    const std::size_t all = options.problems.size();
+    return own > 0 ? fmt::format("Shard {}: {} of {} problems.\n\n", options.shard.text(), own, all)
+                   : fmt::format("Shard {}: none of the {} problems falls to it.\n\n", options.shard.text(), all);
 }
 
 std::string files_text(const std::string& folder) {

@@ -34,6 +34,11 @@ SearchSpace space_of(const Configuration& configuration) {
     return space;
 }
 
+void declare_shard(OptionSet& options, std::optional<Shard>& target) {
+    const Value value{"I/N", {}, Completion::none, [&target](const std::string& word) { target = parse_shard(word); }};
+    options.one("--shard", value, "Only the I-th of N parts, each of whole problems; merge puts them together");
+}
+
 void SelectionOptions::declare(OptionSet& options) {
     options.group("Problems");
     options.many("--shapes", shipped_file("shapes", shapes_), "Shape files, or shipped names (normtune shapes)");

@@ -8,6 +8,7 @@
 #include "cli/option_set.h"
 #include "problem/device_info.h"
 #include "problem/shapes_file.h"
+#include "problem/shard.h"
 #include "problem/space.h"
 
 namespace normtune::cli {
@@ -17,6 +18,9 @@ struct Work {
     std::vector<Problem> problems;
     SearchSpace space;
 };
+
+/// --shard, of the commands that can do a part of a selection.
+void declare_shard(OptionSet& options, std::optional<Shard>& target);
 
 /// A space with one point.
 SearchSpace space_of(const Configuration& configuration);

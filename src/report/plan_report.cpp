@@ -177,8 +177,13 @@ std::string plan_table(const PlanReport& report, const Style& style) {
         }
     }
     std::string out =
-        fmt::format("Space {}: {} points. Device: {} ({}, {}).\n\n", report.space.name, grouped(report.space.points()),
+        fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", report.space.name, grouped(report.space.points()),
                     report.device.name, backend_names.name(report.device.backend), report.device.arch);
+    if (report.shard) {
+        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", report.shard->shard.text(),
+                           report.plans.size(), report.shard->problems, 100 * report.shard->of_work);
+    }
+    out += '\n';
     out += problems.text(style);
     if (!rules.empty()) {
         out += '\n';
@@ -225,6 +230,12 @@ std::string plan_json(const PlanReport& report) {
                         {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
                         {"problems", std::move(problems)},
                         {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
+    if (report.shard) {
+        json["shard"] = {{"index", report.shard->shard.index},
+                         {"count", report.shard->shard.count},
+                         {"problems", report.shard->problems},
+                         {"share_of_work", report.shard->of_work}};
+    }
     if (!report.compiled.empty()) {
         json["compiler"] = report.compiler;
         json["compile_s"] = report.compile_s;

@@ -8,6 +8,7 @@
 
 #include "devices/device.h"
 #include "problem/plan.h"
+#include "problem/shard.h"
 #include "report/table.h"
 
 namespace normtune {
@@ -34,6 +35,14 @@ struct PlanReport {
     std::string compiler;    // "NVRTC 13.0"
     double compile_s = 0;    // wall time of all of it
     bool list_code = false;  // the table has the figures of every configuration, not only of those that are amiss
+
+    /// Where the plans are those of one shard.
+    struct OfShard {
+        Shard shard;
+        std::size_t problems = 0;  // of all shards
+        double of_work = 1;        // the shard's share of the estimated work
+    };
+    std::optional<OfShard> shard;
 
     bool compiles() const;  // nothing failed to
 };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "store/compile_cache.h"
 #include "store/json_reader.h"
 #include "store/record_json.h"
 #include "support/error.h"
@@ -76,6 +77,7 @@ json selection_of(const SweepOptions& options) {
             {"device", options.ordinal},
             {"replay_script", options.replay_script},
             {"problems", problems_to_json(options.problems)},
+            {"shard", options.shard.text()},
             {"space", space_to_json(options.space)},
             {"strategy", strategy_names.name(options.strategy)},
             {"most_trials_per_problem", options.most_trials_per_problem},
@@ -95,10 +97,26 @@ json selection_of(const SweepOptions& options) {
 
 // A resumed sweep may have another of these: they change neither the trials nor what their numbers mean.
 constexpr std::array<std::string_view, 2> free_members{"budget_s", "trial_timeout_s"};
+// Shards of one sweep may differ in these, too.
+constexpr std::array<std::string_view, 2> members_of_a_shard{"shard", "device"};
 
 std::string shown(const json& value) {
     constexpr std::size_t most = 60;
     return value.is_structured() ? std::string() : value.dump().substr(0, most);
+}
+
+std::string digest(const json& value) {
+    const std::string text = value.dump();
+    return content_hash(text.data(), text.size());
+}
+
+/// Journals from before there were shards are of whole sweeps.
+json read_selection(const std::string& text) {
+    json selection = parse_json(text, "the journal's selection");
+    if (selection.is_object() && !selection.contains("shard")) {
+        selection["shard"] = Shard{}.text();
+    }
+    return selection;
 }
 
 }  // namespace
@@ -107,8 +125,24 @@ std::string selection_to_text(const SweepOptions& options) {
     return selection_of(options).dump();
 }
 
+RunSelection describe_selection(const SweepOptions& options) {
+    json selection = selection_of(options);
+    RunSelection out;
+    out.space = digest(selection["space"]);
+    for (const auto& members : {free_members, members_of_a_shard}) {
+        for (const std::string_view name : members) {
+            selection.erase(std::string(name));
+        }
+    }
+    out.digest = digest(selection);
+    out.problems = options.problems.size();
+    out.shards = options.shard.count;
+    out.present = {options.shard.index};
+    return out;
+}
+
 SweepOptions selection_from_text(const std::string& text) {
-    const json parsed = parse_json(text, "the journal's selection");
+    const json parsed = read_selection(text);
     const JsonReader in(parsed, "the journal's selection: ");
     SweepOptions options;
     options.backend = in.at("backend").name_of(backend_names);
@@ -119,6 +153,7 @@ SweepOptions selection_from_text(const std::string& text) {
         options.problems.push_back(problem_from_json(problems.element(i).json()));
     }
     options.space = space_from_json(in.at("space"));
+    options.shard = parse_shard(in.at("shard").text());
     options.strategy = in.at("strategy").name_of(strategy_names);
     options.most_trials_per_problem = in.at("most_trials_per_problem").natural();
     options.seed = in.at("seed").natural();
@@ -136,7 +171,7 @@ SweepOptions selection_from_text(const std::string& text) {
 
 void require_same_selection(const std::string& journal_folder, const std::string& journal_selection,
                             const SweepOptions& options) {
-    const json theirs = parse_json(journal_selection, "the journal's selection");
+    const json theirs = read_selection(journal_selection);
     const json ours = selection_of(options);
     std::string differences;
     for (const auto& [name, value] : ours.items()) {

@@ -9,6 +9,8 @@ namespace normtune {
 
 /// Everything that decides which trials run and how each is measured, and besides it the budget.
 std::string selection_to_text(const SweepOptions& options);
+/// What identifies the selection in results: shards of one sweep have the same digest.
+RunSelection describe_selection(const SweepOptions& options);
 /// The options that the text was made of; command, out_folder and resume are left as they are in a fresh SweepOptions.
 /// Throws InputError.
 SweepOptions selection_from_text(const std::string& text);

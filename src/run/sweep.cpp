@@ -38,11 +38,23 @@ void check(const SweepOptions& options) {
     }
 }
 
-std::vector<ProblemTrials> plan_all(const SweepOptions& options, const DeviceInfo& device) {
+SweepOptions of_shard(SweepOptions options, const ShardShare& share) {
+    std::vector<Problem> own;
+    for (const std::size_t place : share.places) {
+        own.push_back(std::move(options.problems[place]));
+    }
+    options.problems = std::move(own);
+    return options;
+}
+
+std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShare& share, const DeviceInfo& device) {
     const BackendTraits traits = backend_traits(options.backend);
     std::vector<ProblemTrials> plans;
-    for (const Problem& problem : options.problems) {
-        plans.push_back(choose_trials(problem, options, traits, device));
+    for (std::size_t i = 0; i < options.problems.size(); ++i) {
+        plans.push_back(choose_trials(options.problems[i], options, traits, device));
+        if (!options.shard.whole()) {
+            plans.back().summary.place = share.places[i];
+        }
     }
     return plans;
 }
@@ -115,8 +127,9 @@ void run_problems(const SweepOptions& options, const DeviceInfo& device, const s
 void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
     if (missing > 0) {
         plan.kept -= missing;
-        plan.pruned.push_back(interrupted ? PlanSummary::Pruned{"interrupted", "the sweep was interrupted", missing}
-                                          : PlanSummary::Pruned{"budget", "did not fit into the time budget", missing});
+        plan.pruned.push_back(
+            interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
+                        : PlanSummary::Pruned{"budget", "did not fit into the time budget", missing});
     }
 }
 
@@ -141,21 +154,17 @@ Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& p
     return results;
 }
 
-void write_results(const Results& results, const std::string& folder) {
-    const std::filesystem::path path(folder);
-    write_results_csv(results, (path / "results.csv").string());
-    write_results_json(results, (path / "results.json").string());
-    write_liger_csv(results, (path / "liger.csv").string());
-}
-
 }  // namespace
 
-SweepResult run_sweep(const SweepOptions& options, ProgressSink& progress) {
-    check(options);
-    const DeviceInfo device = describe_device(options.backend, options.ordinal, options.replay_script);
-    const std::vector<ProblemTrials> plans = plan_all(options, device);
+SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
+    check(selected);
+    const DeviceInfo device = describe_device(selected.backend, selected.ordinal, selected.replay_script);
+    const ShardShare share =
+        share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
+    const SweepOptions options = of_shard(selected, share);
+    const std::vector<ProblemTrials> plans = plan_all(options, share, device);
     JournalContents contents;
-    Journal journal = open_journal(options, device, plans, contents);
+    Journal journal = open_journal(selected, device, plans, contents);
     const JournalHeader header = std::move(contents.header);
 
     std::uint64_t total = 0;
@@ -176,11 +185,12 @@ SweepResult run_sweep(const SweepOptions& options, ProgressSink& progress) {
                                   options.out_folder));
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
+    result.results.selection = describe_selection(selected);
     for (const Record& record : result.results.records) {
         result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;
         result.crashed += record.outcome == Outcome::crashed || record.outcome == Outcome::timed_out ? 1 : 0;
     }
-    write_results(result.results, options.out_folder);
+    write_result_files(result.results, options.out_folder);
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "measure/stop_rule.h"
 #include "problem/backend_traits.h"
 #include "problem/problem.h"
+#include "problem/shard.h"
 #include "problem/space.h"
 #include "store/results.h"
 
@@ -19,8 +20,9 @@ inline constexpr NameTable<Strategy, 2> strategy_names{{"exhaustive", "random"}}
 
 struct SweepOptions {
     std::vector<std::string> command;  // argv, for the records
-    std::vector<Problem> problems;
+    std::vector<Problem> problems;     // of all shards
     SearchSpace space;
+    Shard shard;  // which of the problems are this sweep's
     Backend backend = Backend::cpu;
     int ordinal = 0;
     std::string replay_script;  // replay only

@@ -213,10 +213,14 @@ json to_json(const PlanSummary& plan) {
     for (const PlanSummary::Pruned& rule : plan.pruned) {
         pruned.push_back({{"rule", to_utf8(rule.rule)}, {"reason", to_utf8(rule.reason)}, {"count", rule.count}});
     }
-    return {{"problem", to_utf8(plan.problem_key)},
-            {"points", plan.points},
-            {"kept", plan.kept},
-            {"pruned", std::move(pruned)}};
+    json out{{"problem", to_utf8(plan.problem_key)},
+             {"points", plan.points},
+             {"kept", plan.kept},
+             {"pruned", std::move(pruned)}};
+    if (plan.place) {
+        out["place"] = *plan.place;
+    }
+    return out;
 }
 
 }  // namespace normtune

@@ -256,6 +256,9 @@ PlanSummary read_plan_summary(const JsonReader& in) {
         const JsonReader rule = pruned.element(i);
         plan.pruned.push_back({rule.at("rule").text(), rule.at("reason").text(), rule.at("count").natural()});
     }
+    if (const std::optional<JsonReader> place = in.find("place")) {
+        plan.place = place->natural();
+    }
     return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "problem/shard.h"
 #include "store/atomic_file.h"
 #include "store/record_json.h"
 #include "store/record_reader.h"
@@ -16,6 +17,39 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_results_bytes = std::size_t{1} << 32;
+
+json words_json(const std::vector<std::string>& words) {
+    json out = json::array();
+    for (const std::string& word : words) {
+        out.push_back(to_utf8(word));
+    }
+    return out;
+}
+
+json to_json(const RunSelection& selection) {
+    return {{"digest", selection.digest},
+            {"space", selection.space},
+            {"problems", selection.problems},
+            {"shards", selection.shards},
+            {"present", selection.present}};
+}
+
+json to_json(const MergedRun& run) {
+    return {{"environment", to_json(run.environment)}, {"command", words_json(run.command)}};
+}
+
+RunSelection read_run_selection(const JsonReader& in) {
+    RunSelection selection{in.at("digest").text(),
+                           in.at("space").text(),
+                           in.at("problems").natural(),
+                           in.at("shards").integer(1, most_shards),
+                           {}};
+    const JsonReader present = in.at("present");
+    for (std::size_t i = 0; i < present.size(); ++i) {
+        selection.present.push_back(present.element(i).integer(1, selection.shards));
+    }
+    return selection;
+}
 
 template <typename T>
 std::string one_a_line(const std::vector<T>& values) {
@@ -39,15 +73,24 @@ void check_schema_version(const JsonReader& document) {
 
 /// A record a line: the file can be searched and compared line by line, and is never in memory twice as a document.
 void write_results_json(const Results& results, const std::string& path) {
-    json command = json::array();
-    for (const std::string& word : results.command) {
-        command.push_back(to_utf8(word));
+    std::string out =
+        fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n", schema_version,
+                    to_json(results.environment).dump(), words_json(results.command).dump());
+    if (results.selection) {
+        out += fmt::format("\"selection\": {},\n", to_json(*results.selection).dump());
     }
-    write_file_atomically(
-        path, fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n\"plans\": {},\n"
-                          "\"records\": {}\n}}\n",
-                          schema_version, to_json(results.environment).dump(), command.dump(),
-                          one_a_line(results.plans), one_a_line(results.records)));
+    if (!results.merged.empty()) {
+        out += fmt::format("\"merged\": {},\n", one_a_line(results.merged));
+    }
+    out += fmt::format("\"plans\": {},\n\"records\": {}\n}}\n", one_a_line(results.plans), one_a_line(results.records));
+    write_file_atomically(path, out);
+}
+
+void write_result_files(const Results& results, const std::string& folder) {
+    const std::filesystem::path path(folder);
+    write_results_csv(results, (path / "results.csv").string());
+    write_results_json(results, (path / "results.json").string());
+    write_liger_csv(results, (path / "liger.csv").string());
 }
 
 Results read_results_json(const std::string& path) {
@@ -65,6 +108,15 @@ Results parse_results_json(std::string_view text, const std::string& file) {
     Results results;
     results.environment = read_environment(in.at("environment"));
     results.command = in.at("command").texts();
+    if (const std::optional<JsonReader> selection = in.find("selection")) {
+        results.selection = read_run_selection(*selection);
+    }
+    if (const std::optional<JsonReader> merged = in.find("merged")) {
+        for (std::size_t i = 0; i < merged->size(); ++i) {
+            const JsonReader run = merged->element(i);
+            results.merged.push_back({read_environment(run.at("environment")), run.at("command").texts()});
+        }
+    }
     const JsonReader plans = in.at("plans");
     for (std::size_t i = 0; i < plans.size(); ++i) {
         results.plans.push_back(read_plan_summary(plans.element(i)));

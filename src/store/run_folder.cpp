@@ -99,4 +99,24 @@ std::string create_run_folder(const std::string& out) {
     return out;
 }
 
+void fill_result_folder(const std::string& folder, const Results& results) {
+    const fs::path place = fs::absolute(folder).lexically_normal();
+    const fs::path named = place.has_filename() ? place : place.parent_path();
+    const fs::path beside = named.parent_path() / fmt::format("{}{}.tmp", temporary_prefix, ::getpid());
+    std::error_code error;
+    fs::remove_all(beside, error);  // left by a killed process of the same id
+    if (::mkdir(beside.c_str(), 0777) != 0) {
+        fail_to_create(beside.string(), errno);
+    }
+    try {
+        write_result_files(results, beside.string());
+        if (::rename(beside.c_str(), named.c_str()) != 0) {  // onto an empty folder it takes that one's place
+            throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(errno)));
+        }
+    } catch (...) {
+        fs::remove_all(beside, error);
+        throw;
+    }
+}
+
 }  // namespace normtune

@@ -3,11 +3,17 @@
 
 #include <string>
 
+#include "store/results.h"
+
 namespace normtune {
 
 /// A new folder for a run, empty and writable; returns its path. `out` empty: "results/run-20261120T235959Z-1f3a" below
 /// the present folder, never one that is there already. Else `out` itself (with its parents), which must not exist or
 /// be an empty folder. Throws InputError (in use, a file) and SystemError (cannot be created or written).
 std::string create_run_folder(const std::string& out);
+
+/// The result files into a folder that is there and empty: it gets all of them in one step, or stays empty. Throws
+/// SystemError.
+void fill_result_folder(const std::string& folder, const Results& results);
 
 }  // namespace normtune

@@ -65,7 +65,9 @@ public:
         Results out;
         out.environment = environment();
         out.command = {"normtune", "sweep", "--shapes", text()};
-        out.plans.push_back({text(), engine_(), engine_(), {{text(), text(), engine_()}}});
+        out.plans.push_back({text(), engine_(), engine_(), {{text(), text(), engine_()}}, engine_()});
+        out.selection = RunSelection{text(), text(), engine_(), 9, {1, 3, 9}};
+        out.merged = {{environment(), {"normtune", text()}}, {environment(), {}}};
         for (int i = 0; i < records; ++i) {
             out.records.push_back(record());
         }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "store/atomic_file.h"
+#include "store/sample_results.h"
 #include "store/temporary_folder.h"
 #include "support/error.h"
 
@@ -104,6 +105,22 @@ TEST(RunFolder, SaysWhereItCannotWrite) {
                   "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
         fs::permissions(folder.path(), fs::perms::owner_all);
     }
+}
+
+TEST(RunFolder, IsFilledWholeOrNotAtAll) {
+    const TemporaryFolder folder;
+    for (const char* name : {"plain", "slash/"}) {
+        const std::string path = create_run_folder(folder / name);
+        fill_result_folder(path, testing::sample_results());
+        EXPECT_EQ(read_results_json(path).records.size(), testing::sample_results().records.size());
+        EXPECT_TRUE(fs::exists(fs::path(path) / "results.csv") && fs::exists(fs::path(path) / "liger.csv"));
+    }
+    const std::string used = create_run_folder(folder / "used");
+    write_file_atomically(used + "/note.txt", "mine");
+    EXPECT_THROW(fill_result_folder(used, testing::sample_results()), SystemError);
+    EXPECT_EQ(std::distance(fs::directory_iterator(used), fs::directory_iterator{}), 1);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}), 3)
+        << "nothing is left beside it";
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ TEST(Schema, ResultsAndJournalFit) {
     for (int i = 0; i < 60; ++i) {
         results.records.push_back(random.record());
     }
+    results.merged = {{results.environment, results.command}};
     write_results_json(results, folder / "results.json");
     write_journal(folder.path(), results);
     EXPECT_EQ(check(folder / "results.json", folder / "journal.jsonl"), 0);
