@@ -15,6 +15,7 @@ SELECTION = f"--shapes shapes.yaml --space space.yaml {REPLAY}"
 CASES = [
     (f"normtune plan {SELECTION} --format json", "plan.schema.json"),
     (f"normtune plan {SELECTION} --format json --list --show-pruned", "plan.schema.json"),
+    (f"normtune plan {SELECTION} --format json --shard 2/3", "plan.schema.json"),
     ("normtune plan --shapes shapes.yaml --space space.yaml --arch sm_90 --compile --format json", "plan.schema.json"),
     (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune best run --format json", "winners.schema.json"),
     (f"normtune sweep {SELECTION} --quiet --out run >/dev/null && normtune compare run run/results.csv --format json || true",

@@ -81,7 +81,7 @@ TEST(Shard, SharesHaveEveryProblemOnceWhateverIsKept) {
     space.name = "small";
     space.axes = {{Axis::num_warps, {1, 2, 4, 8}}};
     space.rules = {{"narrow", "cols < 10000 || num_warps == 8", false, "test", 1}};
-    const BackendTraits traits;
+    const BackendTraits traits{};
     std::vector<std::size_t> seen;
     double work = 0;
     for (int index = 1; index <= 7; ++index) {

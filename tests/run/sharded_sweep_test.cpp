@@ -94,7 +94,7 @@ TEST(ShardedSweep, OnTheCpuMergesToTheSameTrials) {
 
 TEST(ShardedSweep, MoreShardsThanProblemsLeaveEmptyOnes) {
     const TempFolder folder;
-    SweepOptions options = small_sweep(folder, "");
+    SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.problems = {small_problem(), small_problem(16, 128)};
     options.shard = {3, 3};
     const SweepResult empty = swept(options);
@@ -109,7 +109,7 @@ TEST(ShardedSweep, MoreShardsThanProblemsLeaveEmptyOnes) {
 
 TEST(ShardedSweep, ResumesItsOwnShardAndNoOther) {
     const TempFolder folder;
-    SweepOptions options = small_sweep(folder, "");
+    SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.problems = some_problems();
     options.shard = {2, 3};
     const std::size_t trials = swept(options).results.records.size();
@@ -130,7 +130,7 @@ TEST(ShardedSweep, ResumesItsOwnShardAndNoOther) {
 
 TEST(ShardedSweep, AJournalFromBeforeThereWereShardsIsOfAWholeSweep) {
     const TempFolder folder;
-    SweepOptions options = small_sweep(folder, "");
+    SweepOptions options = small_sweep(folder, "seed: 1\n");
     std::string old = selection_to_text(options);
     const std::string member = "\"shard\":\"1/1\",";
     ASSERT_NE(old.find(member), std::string::npos);
@@ -143,7 +143,7 @@ TEST(ShardedSweep, AJournalFromBeforeThereWereShardsIsOfAWholeSweep) {
 
 TEST(ShardedSweep, ShardsHaveOneDigestAndOtherSweepsAnother) {
     const TempFolder folder;
-    SweepOptions options = small_sweep(folder, "");
+    SweepOptions options = small_sweep(folder, "seed: 1\n");
     const RunSelection whole = describe_selection(options);
     options.shard = {2, 3};
     options.ordinal = 1;
