@@ -1,9 +1,12 @@
 #include "problem/shard.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <future>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,29 @@ std::optional<int> whole_number(std::string_view text) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// On all cores: every shard plans all problems, and a large space takes half a second each.
+std::vector<ProblemWork> work_of(const std::vector<Problem>& problems, const SearchSpace& space,
+                                 const BackendTraits& traits, const DeviceInfo& device) {
+    std::vector<ProblemWork> work(problems.size());
+    std::atomic<std::size_t> next = 0;
+    const auto take = [&] {
+        for (std::size_t i = next++; i < problems.size(); i = next++) {
+            const ProblemPlan plan = plan_problem(problems[i], space, traits, device, false, {});
+            work[i] = {problems[i].key(), estimated_work(problems[i], plan.kept)};
+        }
+    };
+    std::vector<std::future<void>> others;
+    const std::size_t threads = std::min<std::size_t>(std::thread::hardware_concurrency(), problems.size());
+    for (std::size_t i = 1; i < threads; ++i) {
+        others.push_back(std::async(std::launch::async, take));
+    }
+    take();
+    for (std::future<void>& other : others) {
+        other.get();  // throws what it threw
+    }
+    return work;
 }
 
 }  // namespace
@@ -68,16 +94,12 @@ ShardShare share_of(const Shard& shard, const std::vector<Problem>& problems, co
         std::iota(share.places.begin(), share.places.end(), std::size_t{0});
         return share;
     }
-    std::vector<ProblemWork> work;
-    double all = 0;
-    for (const Problem& problem : problems) {
-        const ProblemPlan plan = plan_problem(problem, space, traits, device, false, {});
-        work.push_back({problem.key(), estimated_work(problem, plan.kept)});
-        all += work.back().work;
-    }
+    const std::vector<ProblemWork> work = work_of(problems, space, traits, device);
     const std::vector<int> shard_of = divide(work, shard.count);
     double own = 0;
+    double all = 0;
     for (std::size_t place = 0; place < problems.size(); ++place) {
+        all += work[place].work;
         if (shard_of[place] == shard.index) {
             share.places.push_back(place);
             own += work[place].work;
