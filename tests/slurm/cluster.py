@@ -6,12 +6,14 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import time
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-CLIENTS = ("sbatch", "squeue", "scontrol", "sinfo")
+CLIENTS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo")
 CPUS = 4  # jobs at a time, whatever the machine has
 START_LIMIT_S = 30
+END_LIMIT_S = 15
 
 # No cgroups, no systemd and no accounting: it has to run in a container. Requeued jobs start again as soon as the
 # credentials of their first start have expired.
@@ -80,6 +82,10 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
+        try:
+            self._end_jobs()
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(error, file=sys.stderr)
         for process in reversed(self.processes):
             process.terminate()
         for process in reversed(self.processes):
@@ -88,6 +94,12 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def _end_jobs(self):
+        """Daemons that end leave jobs running: after a test that failed there may be some."""
+        if len(self.processes) == len(DAEMONS):
+            self.client("scancel", "--user", getpass.getuser())
+            self.wait_until("all jobs have ended", lambda: not self.client("squeue", "-h").strip(), END_LIMIT_S)
 
     def _daemon(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:
