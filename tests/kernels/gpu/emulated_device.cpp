@@ -1,0 +1,183 @@
+#include "kernels/gpu/emulated_device.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/gpu/emulation/compiled_kernels.h"
+#include "kernels/gpu/emulation/machine.h"
+#include "kernels/gpu/launch_plan.h"
+#include "kernels/gpu/limits.h"
+#include "kernels/gpu/macros.h"
+#include "kernels/gpu/source_parts.h"
+
+namespace normtune::testing {
+namespace {
+
+class EmulatedKernel : public Kernel {
+public:
+    EmulatedKernel(gpu::LaunchPlan plan_, std::shared_ptr<emulation::CompiledKernels> code_)
+        : plan(std::move(plan_)), code(std::move(code_)) {}
+    const CompileInfo& info() const override { return info_; }
+
+    const gpu::LaunchPlan plan;
+    const std::shared_ptr<emulation::CompiledKernels> code;
+
+private:
+    CompileInfo info_;
+};
+
+class EmulatedBuffers : public Buffers {
+public:
+    explicit EmulatedBuffers(const Problem& problem) : tensors_(tensors(problem)) {
+        for (const Tensor& tensor : tensors_) {
+            data_[tensor.role].resize(static_cast<std::size_t>(tensor.span_bytes()) + 16);
+        }
+    }
+    int sets() const override { return 1; }
+    std::int64_t rotation_bytes() const override { return 0; }
+    void upload(TensorRole role, int, std::span<const std::byte> bytes) override {
+        std::memcpy(at(role), bytes.data(), bytes.size());
+    }
+    void download(TensorRole role, int, std::span<std::byte> bytes) const override {
+        std::memcpy(bytes.data(), const_cast<EmulatedBuffers*>(this)->at(role), bytes.size());
+    }
+    std::byte* at(TensorRole role) {
+        const auto address = reinterpret_cast<std::uintptr_t>(data_.at(role).data());
+        return reinterpret_cast<std::byte*>((address + 15) / 16 * 16);
+    }
+    std::byte* workspace() { return reinterpret_cast<std::byte*>(workspace_.data()); }
+
+    /// What kernels may access, with a workspace that is zeroed once: each launch must leave it ready for the next.
+    std::vector<emulation::Span> spans(std::int64_t workspace_bytes) {
+        std::vector<emulation::Span> out;
+        for (const Tensor& tensor : tensors_) {
+            const std::int64_t element = bytes_of(tensor.dtype);
+            out.push_back({std::string(tensor_names.name(tensor.role)), at(tensor.role), tensor.rows,
+                           tensor.cols * element, tensor.row_stride * element, tensor.access != Access::in});
+        }
+        workspace_.resize(static_cast<std::size_t>(workspace_bytes + 15) / 16);
+        if (workspace_bytes > 0) {
+            out.push_back({"workspace", workspace(), 1, workspace_bytes, workspace_bytes, true});
+        }
+        return out;
+    }
+
+private:
+    struct alignas(16) Piece {
+        std::byte bytes[16];
+    };
+    std::vector<Tensor> tensors_;
+    std::map<TensorRole, std::vector<std::byte>> data_;
+    std::vector<Piece> workspace_;
+};
+
+std::uint64_t stored(const gpu::Argument& argument, EmulatedBuffers& memory) {
+    std::uint64_t out = 0;
+    if (argument.source == gpu::Argument::Source::tensor) {
+        out = reinterpret_cast<std::uintptr_t>(memory.at(argument.tensor));
+    } else if (argument.source == gpu::Argument::Source::workspace) {
+        out = reinterpret_cast<std::uintptr_t>(memory.workspace() + argument.integer);
+    } else if (argument.type == gpu::ArgumentType::fp32) {
+        std::memcpy(&out, &argument.real, sizeof argument.real);
+    } else {
+        std::memcpy(&out, &argument.integer, sizeof argument.integer);  // little-endian: int32 is its low half
+    }
+    return out;
+}
+
+/// The whole source; its parts keep their names and line numbers, for what the machine tells.
+std::string source_by_parts() {
+    std::string text(gpu::source());
+    for (const gpu::SourcePart& part : gpu::source_parts()) {
+        text.insert(text.find(part.text), fmt::format("#line 1 \"{}\"\n", part.path));
+    }
+    return text;
+}
+
+}  // namespace
+
+DeviceInfo emulated_device_info(int warp_size) {
+    DeviceInfo info;
+    info.backend = warp_size == 64 ? Backend::hip : Backend::cuda;
+    info.name = "emulated";
+    info.warp_size = warp_size;
+    info.compute_units = 3;
+    info.shared_bytes_per_program = 64 << 10;
+    info.cache_bytes = 1 << 20;
+    info.has_async_copy = warp_size == 32;
+    return info;
+}
+
+EmulatedDevice::EmulatedDevice(int warp_size, EmulationOptions options)
+    : info_(emulated_device_info(warp_size)), options_(std::move(options)) {}
+
+EmulatedDevice::~EmulatedDevice() = default;
+
+std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Configuration& configuration) {
+    if (const std::string why = gpu::objection(configuration, problem, info_); !why.empty()) {
+        throw DeviceError(DeviceFault::unsupported, why);
+    }
+    if (options_.one_shape && shape_.value_or(problem.shape) != problem.shape) {
+        throw DeviceError(DeviceFault::unsupported, "another shape");
+    }
+    shape_ = problem.shape;
+    std::string source;
+    for (const gpu::Macro& macro : gpu::macros(configuration, problem, info_)) {
+        source += fmt::format("#define {} {}\n", macro.name, macro.value);
+    }
+    source += options_.edit ? options_.edit(source_by_parts()) : source_by_parts();
+    gpu::LaunchPlan plan = gpu::launch_plan(configuration, problem, info_);
+    std::vector<emulation::CompiledKernels::Signature> kernels;
+    for (const gpu::Launch& launch : plan.launches) {
+        kernels.push_back({launch.kernel, launch.arguments.size()});
+    }
+    // Named barriers and asynchronous copies as each of the two vendors has them.
+    const emulation::CompiledKernels::Features features{info_.has_async_copy, info_.backend == Backend::cuda ? 15 : 0};
+    return std::make_unique<EmulatedKernel>(std::move(plan),
+                                            emulation::CompiledKernels::compile(source, features, kernels));
+}
+
+std::unique_ptr<Buffers> EmulatedDevice::allocate(const Problem& problem, const BufferRequest&) {
+    return std::make_unique<EmulatedBuffers>(problem);
+}
+
+void EmulatedDevice::run(const Kernel& kernel, Buffers& buffers, int) {
+    const auto& emulated = dynamic_cast<const EmulatedKernel&>(kernel);
+    auto& memory = dynamic_cast<EmulatedBuffers&>(buffers);
+    emulation::Machine machine(memory.spans(emulated.plan.workspace_bytes));
+    for (const gpu::Launch& launch : emulated.plan.launches) {
+        std::vector<std::uint64_t> values;
+        for (const gpu::Argument& argument : launch.arguments) {
+            values.push_back(stored(argument, memory));
+        }
+        std::vector<void*> pointers;
+        for (std::uint64_t& value : values) {
+            pointers.push_back(&value);
+        }
+        emulation::LaunchRequest request;
+        request.kernel = emulated.code->entry(launch.kernel);
+        request.arguments = pointers.data();
+        request.grid_x = static_cast<int>(launch.grid_x);
+        request.grid_y = static_cast<int>(launch.grid_y);
+        request.threads = launch.block;
+        request.warp_size = info_.warp_size;
+        request.shared_bytes = launch.shared_bytes;
+        request.static_shared = emulated.code->static_shared();
+        request.static_shared_bytes = emulated.code->static_shared_bytes();
+        request.cooperative = launch.cooperative;
+        request.overlaps = launch.overlaps;
+        if (const std::string wrong = machine.launch(request); !wrong.empty()) {
+            throw DeviceError(DeviceFault::launch_failed, fmt::format("{}: {}", launch.kernel, wrong));
+        }
+    }
+}
+
+SampleBatch EmulatedDevice::sample(const Kernel*, Buffers&, const SampleRequest&) {
+    throw DeviceError(DeviceFault::unsupported, "an emulated device has no time");
+}
+
+}  // namespace normtune::testing

@@ -1,0 +1,69 @@
+// What happens before what in a launch: the order that barriers and atomics make, and nothing else does. A shuffle
+// hands over a value and orders no memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace normtune::emulation {
+
+/// Ticks at each barrier that is passed, over all threads: an access made at a time up to a barrier's was before it.
+using Time = std::uint32_t;
+
+/// Who made an access, and when. Threads are numbered through a launch's programs, from 1; 0: nobody.
+struct Stamp {
+    std::uint32_t thread = 0;
+    Time time = 0;
+};
+
+inline constexpr int most_named_barriers = 16;
+
+class Order {
+public:
+    /// `overlaps`: the launch may start before the one ahead of it has ended; its threads wait for that one themselves.
+    void begin_launch(int programs, int threads, bool overlaps);
+    /// All threads of the program have come to the same barrier.
+    void pass_program_barrier(int program);
+    /// All threads of a group have come to their own; `members` are numbers in the launch.
+    void pass_group_barrier(int program, int group, const std::vector<std::uint32_t>& members);
+    /// An atomic read and a read-modify-write of `word`, acquire and release. Released is what lies before the
+    /// program's last barrier: what the thread did since then by itself counts as not released.
+    void acquire(std::uint32_t thread, const void* word);
+    void release(std::uint32_t thread, const void* word);
+    /// The thread has waited for the launch ahead.
+    void await_previous_launch(std::uint32_t thread);
+
+    Stamp now(std::uint32_t thread) const { return {thread, clock_}; }
+    /// Does what was done at `stamp` happen before what `thread` does now?
+    bool before(Stamp stamp, std::uint32_t thread) const;
+    bool from_earlier_launch(Stamp stamp) const { return stamp.time <= launch_start_; }
+    int program_of(std::uint32_t thread) const { return static_cast<int>(thread - 1) / threads_; }
+    int thread_in_program(std::uint32_t thread) const { return static_cast<int>(thread - 1) % threads_; }
+
+private:
+    using Known = std::vector<Time>;  // by program: up to which time its accesses are known; empty: nothing is
+    struct Program {
+        Time barrier = 0;
+        std::array<Time, most_named_barriers> group_barriers{};
+        Known known;  // of other programs, to all its threads
+    };
+    static void join(Known& into, const Known& from);
+    static bool knows(const Known& known, int program, Time time) {
+        return !known.empty() && time <= known[static_cast<std::size_t>(program)];
+    }
+
+    int threads_ = 1;
+    Time clock_ = 1;
+    Time launch_start_ = 0;
+    Time previous_start_ = 0;
+    bool overlaps_ = false;
+    std::vector<Program> programs_;
+    std::vector<int> group_;                 // of each thread; -1: none yet
+    std::vector<char> awaited_;              // by thread
+    std::map<std::uint32_t, Known> own_;     // what single threads know that their programs do not yet
+    std::map<const void*, Known> released_;  // at each word
+};
+
+}  // namespace normtune::emulation

@@ -1,0 +1,46 @@
+// Who last wrote and read each piece of a memory, and what is wrong with the next access.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/emulation/order.h"
+
+namespace normtune::emulation {
+
+enum class AccessKind { read, write, atomic, async_write };
+
+/// Pieces of two bytes, the smallest element. Of a piece are kept its last write (of atomic ones the last by another
+/// program, too) and its last two reads by different threads.
+class Shadow {
+public:
+    /// `starts_written`: memory that has its values from before the launch.
+    Shadow(std::size_t bytes, bool starts_written);
+
+    /// Records the access. Empty, or what is wrong: "reads 4 bytes that thread 7 of program 0 wrote, …". `offset` and
+    /// `bytes` lie within the memory.
+    std::string access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread,
+                       const Order& order);
+    /// An asynchronous write has been waited for.
+    void land(std::size_t offset, std::size_t bytes, std::uint32_t thread, const Order& order);
+
+private:
+    struct Piece {
+        Stamp write;
+        Stamp other_atomic;  // the last before it by another program, where both are atomic
+        Stamp reads[2];
+        bool atomic = false;   // the last write was
+        bool pending = false;  // … asynchronous, and nobody has waited for it yet
+    };
+    /// What of the piece's past the access is not ordered with, or null.
+    static const Stamp* conflict(const Piece& piece, AccessKind kind, std::uint32_t thread, const Order& order);
+    static std::string describe(const Piece& piece, const Stamp& other, const Order& order);
+    static void record(Piece& piece, AccessKind kind, Stamp now, const Order& order);
+
+    bool starts_written_;
+    std::vector<Piece> pieces_;
+};
+
+}  // namespace normtune::emulation

@@ -1,0 +1,274 @@
+// The emulation itself: kernels that are wrong on purpose are told, and what is right about them passes.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/emulated_device.h"
+#include "kernels/gpu/emulation/compiled_kernels.h"
+#include "kernels/gpu/emulation/machine.h"
+#include "verify/verify.h"
+
+namespace normtune {
+namespace {
+
+using emulation::CompiledKernels;
+using emulation::LaunchRequest;
+using emulation::Machine;
+
+constexpr int threads = 128;  // of a program: two warps or four
+
+/// `in` has two rows of `threads` floats with a gap after each, `out` and `counter` (of zeros) are contiguous.
+class Probe {
+public:
+    explicit Probe(int warp_size) : warp_size_(warp_size) {}
+
+    /// What is wrong with a kernel of this body, launched `launches` times.
+    std::string run(const std::string& body, int programs, bool cooperative, int launches) {
+        const std::string source = "NT_KERNEL(" + std::to_string(threads) +
+                                   ", 1)\nprobe(const float* in, float* out, unsigned* counter) {\n"
+                                   "    const int t = nt_thread();\n"
+                                   "    float* s = reinterpret_cast<float*>(nt_emulated_shared());\n" +
+                                   body + "\n}\n";
+        const auto code = CompiledKernels::compile(source, {true, 15}, {{"probe", 3}});
+        Machine machine({{"in", bytes(in_.data()), 2, row_bytes, row_bytes + gap_bytes, false},
+                         {"out", bytes(out_.data()), 1, out_bytes, out_bytes, true},
+                         {"counter", bytes(counter_.data()), 1, 16, 16, true}});
+        void* pointers[] = {in_.data(), out_.data(), counter_.data()};
+        void* arguments[] = {&pointers[0], &pointers[1], &pointers[2]};
+        LaunchRequest request;
+        request.kernel = code->entry("probe");
+        request.arguments = arguments;
+        request.grid_x = programs;
+        request.threads = threads;
+        request.warp_size = warp_size_;
+        request.shared_bytes = 2 * threads * 4;
+        request.static_shared = code->static_shared();
+        request.static_shared_bytes = code->static_shared_bytes();
+        request.cooperative = cooperative;
+        std::string wrong;
+        for (int i = 0; i < launches && wrong.empty(); ++i) {
+            wrong = machine.launch(request);
+            request.overlaps = true;
+        }
+        return wrong;
+    }
+
+private:
+    template <class T>
+    static std::byte* bytes(T* p) {
+        return reinterpret_cast<std::byte*>(p);
+    }
+    static constexpr int row_bytes = threads * 4;
+    static constexpr int gap_bytes = 64;
+    static constexpr int out_bytes = 2 * threads * 4;
+    int warp_size_;
+    alignas(16) std::array<float, 2 * (threads + 16)> in_{};
+    alignas(16) std::array<float, 2 * threads> out_{};
+    alignas(16) std::array<unsigned, 4> counter_{};
+};
+
+struct Pair {
+    const char* name;
+    const char* wrong;
+    const char* told;  // part of what is said of it
+    const char* right;
+    int programs = 1;
+    bool cooperative = false;
+    int launches = 1;
+};
+
+constexpr Pair pairs[] = {
+    {"MissingBarrierAfterWrite", "s[t] = 0; nt_barrier(); if (t == 127) s[0] = 1; out[t] = s[0];",
+     "thread 0 of program 0 reads 4 bytes that thread 127 of program 0 wrote",
+     "s[t] = 0; nt_barrier(); if (t == 127) s[0] = 1; nt_barrier(); out[t] = s[0];"},
+    {"MissingBarrierBeforeWrite", "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; if (t == 0) s[0] = 1;",
+     "thread 0 of program 0 writes 4 bytes that thread 127 of program 0 read",
+     "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; nt_barrier(); if (t == 0) s[0] = 1;"},
+    {"MissingBarrierInStaticShared", "NT_SHARED float f[1]; if (t == 127) f[0] = 1; if (t == 126) f[0] = 2;",
+     "thread 127 of program 0 writes 4 bytes that thread 126 of program 0 wrote",
+     "NT_SHARED float f[1]; if (t == 127) f[0] = 1; nt_barrier(); if (t == 126) f[0] = 2;"},
+    {"ShuffleOrdersNoMemory", "s[t] = 0; nt_barrier(); s[t] = 1; out[t] = nt_shuffle_xor(1, 1) + s[t ^ 1];",
+     "wrote, with nothing that orders the two",
+     "s[t] = 0; nt_barrier(); s[t] = 1; nt_barrier(); out[t] = nt_shuffle_xor(1, 1) + s[t ^ 1];"},
+    {"UnwrittenShared", "out[t] = s[t];", "that nobody has written", "s[t] = 1; out[t] = s[t];"},
+    {"BarrierUnderBranch", "if (t < 96) {\n nt_barrier();\n }", "96 of its threads are at the barrier of",
+     "nt_barrier();"},
+    {"ExitBeforeBarrier", "if (t == 5) return;\n nt_barrier();", "1 of its threads is ended (the first is thread 5)",
+     "nt_barrier();\n if (t == 5) return;"},
+    {"TwoBarriers", "if (t < 64) {\n nt_barrier();\n } else {\n nt_barrier();\n }", "comes to the barrier of",
+     "nt_barrier();\n if (t < 64) {\n out[t] = 1; }"},
+    {"BarrierAgainstShuffle", "if (t == 3) {\n nt_barrier();\n } else {\n nt_shuffle_xor(1, 1);\n }",
+     "at the shuffle of", "nt_barrier();\n nt_shuffle_xor(1, 1);"},
+    {"ShuffleUnderBranch", "if (t % 32 < 16) {\n nt_shuffle_xor(1, 1);\n }", "at the shuffle of",
+     "float v = nt_shuffle_xor(1, 1); if (t % 32 < 16) out[t] = v;"},
+    {"TwoShuffles", "if (t % 32 < 16) {\n nt_shuffle_xor(1, 1);\n } else {\n nt_shuffle_xor(1, 1);\n }",
+     "comes to the shuffle of", "nt_shuffle_xor(1, 1);"},
+    {"ShuffleMasks", "nt_shuffle_xor(1, t == 9 ? 2 : 1);", "with 2 where thread", "nt_shuffle_xor(1, 2);"},
+    {"ShuffleBeyondWarp", "nt_shuffle_xor(1, 64);", "beyond its warp", "nt_shuffle_xor(1, 16);"},
+    {"AsyncCopyNotWaitedFor",
+     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_commit_async(); nt_wait_async<2>(); out[t] = s[t];",
+     "copies to asynchronously, and has not waited for it",
+     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_commit_async(); nt_wait_async<1>(); out[t] = s[t];"},
+    {"AsyncCopyOverwrites", "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; if (t == 0) nt_copy_async<4>(s, in);",
+     "copies asynchronously to 4 bytes that thread 127 of program 0 read",
+     "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; nt_barrier(); if (t == 0) nt_copy_async<4>(s, in);"},
+    {"AsyncCopyOfAnother",
+     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_wait_async<0>(); if (t > 0) out[t] = s[t - 1];",
+     "thread 1 of program 0 reads 4 bytes that thread 0 of program 0 wrote",
+     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_wait_async<0>(); nt_barrier(); if (t > 0) out[t] = s[t - "
+     "1];"},
+    {"ReadBeyondRow", "out[t] = in[t + 1];", "beyond the row's end, at in, row 0, byte 512", "out[t] = in[t];"},
+    {"ReadBeyondTensor", "out[t] = in[t + 160 + 1];", "reads 4 bytes outside of its memory", "out[t] = in[t + 144];"},
+    {"UnusedReadBeyondTensor", "unsigned w[4]; nt_read<16, true>(w, in + 272);", "outside of its memory",
+     "unsigned w[4]; nt_read<16, true>(w, in + 144);"},
+    {"SharedBeyondEnd", "s[256 + t] = 1;", "writes 4 bytes outside of its memory", "s[128 + t] = 1;"},
+    {"CopyBeyondTensor",
+     "struct row { float v[96]; }; if (t == 0) *reinterpret_cast<row*>(out) = *reinterpret_cast<const row*>(in + 144 + "
+     "64);",
+     "reads 384 bytes outside of its memory",
+     "struct row { float v[96]; }; if (t == 0) *reinterpret_cast<row*>(out) = *reinterpret_cast<const row*>(in + "
+     "144);"},
+    {"WriteToInput", "const_cast<float*>(in)[t] = 1;", "writes to an input", "out[t] = 1;"},
+    {"Misaligned", "unsigned w[2]; nt_read<8, true>(w, in + 1);", "do not lie at a multiple",
+     "unsigned w[2]; nt_read<8, true>(w, in + 2);"},
+    {"TwoProgramsWriteTheSame", "out[t] = 1;", "thread 0 of program 1 writes 4 bytes that thread 0 of program 0 wrote",
+     "out[t + 128 * nt_program_x()] = 1;", 2},
+    {"AtomicsAndAPlainRead",
+     "nt_add_relaxed(out, 1); nt_barrier(); if (t == 0 && nt_program_x() == 1) out[1] = out[0];",
+     "thread 0 of program 1 reads 4 bytes that",
+     "nt_add_relaxed(out, 1); nt_barrier(); if (t == 0 && "
+     "nt_count_wrapping(counter, 1) == 1) out[1] = out[0];",
+     2},
+    {"CountsBeforeTheBarrier",
+     "out[t + 128 * nt_program_x()] = 1; if (t == 0 && nt_fetch_add(counter, 1) == 1) out[0] = 2;",
+     "thread 0 of program 1 writes 4 bytes that thread 0 of program 0 wrote",
+     "out[t + 128 * nt_program_x()] = 1; nt_barrier(); if (t == 0 && nt_fetch_add(counter, 1) == 1) out[0] = 2;", 2},
+    {"WaitsForNobody",
+     "if (t == 0) { nt_fetch_add(counter, 1);\n while (nt_read_acquire(counter) != 3) {} } nt_barrier();",
+     "1 of its threads is spinning",
+     "if (t == 0) { nt_fetch_add(counter, 1);\n while (nt_read_acquire(counter) != 2) {} } nt_barrier();", 2, true},
+    {"ReadsAnotherGroups", "s[t] = 0; nt_barrier(); s[t] = 1; nt_group_barrier(t / 64, 64); out[t] = s[t ^ 64];",
+     "wrote, with nothing that orders the two",
+     "s[t] = 0; nt_barrier(); s[t] = 1; nt_group_barrier(t / 64, 64); out[t] = s[t ^ 32];"},
+    {"GroupBarrierUnderBranch", "if (t != 70) {\n nt_group_barrier(t / 64, 64);\n }", "at the group barrier of",
+     "nt_group_barrier(t / 64, 64);"},
+    {"GroupOfOthers", "nt_group_barrier(1 - t / 64, 64);", "which is none of its own", "nt_group_barrier(t / 64, 64);"},
+    {"ReadsTheLaunchAheadTooEarly", "const float before = out[t]; nt_await_previous_launch(); out[t] = before + 1;",
+     "reads 4 bytes that the launch ahead wrote",
+     "nt_await_previous_launch(); const float before = out[t]; out[t] = before + 1;", 1, false, 2},
+};
+
+void PrintTo(const Pair& pair, std::ostream* out) {
+    *out << pair.name;
+}
+
+class EmulatedProbes : public ::testing::TestWithParam<Pair> {};
+
+TEST_P(EmulatedProbes, TellsWhatIsWrongAndPassesWhatIsRight) {
+    const Pair& pair = GetParam();
+    for (const int warp_size : {32, 64}) {
+        const std::string told = Probe(warp_size).run(pair.wrong, pair.programs, pair.cooperative, pair.launches);
+        EXPECT_NE(told.find(pair.told), std::string::npos) << "told: " << told;
+        EXPECT_EQ(Probe(warp_size).run(pair.right, pair.programs, pair.cooperative, pair.launches), "");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, EmulatedProbes, ::testing::ValuesIn(pairs),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+TEST(Emulation, NamesThePlaceInTheSource) {
+    const std::string told = Probe(32).run("\n#line 7 \"probe.gpu.h\"\nif (t == 1) nt_barrier();", 1, false, 1);
+    EXPECT_EQ(
+        told,
+        "program 0 cannot go on: 127 of its threads are ended (the first is thread 0), 1 of its threads is at the "
+        "barrier of probe.gpu.h:7 (the first is thread 1)");
+}
+
+/// The kernels' own source with one thing taken out of it, on a problem and configuration that need that thing.
+struct Mutation {
+    const char* name;
+    int warp_size;
+    const char* problem;
+    const char* configuration;
+    const char* from;
+    const char* to;
+    const char* told;
+};
+
+constexpr Mutation mutations[] = {
+    {"BarrierOfRowSum", 32, "rms_norm/forward/bf16/llama/3x512", "w2.t64.r1.row.registers.masked.per_row",
+     "} else {\n            nt_barrier();\n        }", "}", "shared memory"},
+    {"BarrierOfRowSumOnAmd", 64, "rms_norm/forward/bf16/llama/3x1024", "w4.t128.r2.row.registers.masked.packed",
+     "} else {\n            nt_barrier();\n        }", "}", "shared memory"},
+    {"GroupBarrierOfRowSum", 32, "rms_norm/forward/bf16/llama/3x512", "w4.t64.r2.row.registers.masked.packed",
+     "nt_group_barrier(nt_group(), nt_threads_per_row);", "", "shared memory"},
+    {"BothScratchAreasTheSame", 32, "rms_norm/forward/bf16/llama/8x512", "w2.t64.r4.row.registers.masked.packed",
+     "(step & 1) * nt_scratch_floats", "0 * nt_scratch_floats", "shared memory"},
+    {"BarrierBeforeGroupsAreCombined", 32, "rms_norm/backward/bf16/llama/8x512",
+     "w4.t64.r2.row.registers.masked.packed", "nt_barrier();\n        if (leads)", "if (leads)", "shared memory"},
+    {"BarrierWhileGroupsAreCombined", 64, "rms_norm/backward/bf16/llama/9x128", "w2.t16.r8.row.registers.masked.packed",
+     "nt_barrier();\n        for (int column", "for (int column", "shared memory"},
+    {"BarrierOfColumnSum", 64, "rms_norm/backward/bf16/llama/9x128", "w1.t64.r1.row.registers.masked.per_row",
+     "nt_barrier();\n        if (thread < Lanes)", "if (thread < Lanes)", "static shared memory"},
+    {"WaitOfAsynchronousCopies", 32, "rms_norm/forward/bf16/llama/8x512", "w1.t32.r4.row.shared.masked.packed.s2",
+     "nt_wait_async<Pending>()", "nt_wait_async<Pending + 1>()", "has not waited for it"},
+    {"GridBarrier", 64, "rms_norm/backward/bf16/llama/15x512",
+     "w2.t64.r2.row.registers.even.persistent_strided.cooperative.tile16x32x2",
+     "nt_grid_barrier(counter, program, programs);", "", "workspace"},
+    {"BarrierBeforeTheLastProgramIsFound", 32, "rms_norm/backward/bf16/llama/9x128",
+     "w1.t32.r1.row.registers.masked.per_row.atomic", "nt_fence();\n    nt_barrier();\n    unsigned* last",
+     "nt_fence();\n    unsigned* last", "workspace"},
+    {"WaitForTheLaunchAhead", 32, "rms_norm/backward/bf16/llama/9x128", "w1.t32.r1.row.registers.masked.per_row",
+     "nt_await_previous_launch();\n    nt_reduce_tile", "nt_reduce_tile", "the launch ahead wrote"},
+    {"ColumnsBeyondTheRow", 32, "rms_norm/forward/bf16/llama/3x96/stride104", "w1.t32.r1.row.registers.masked.per_row",
+     "|| column < nt_cols", "|| true", "beyond the row's end"},
+    {"RowsBeyondTheLast", 64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r4.row.reload.masked.packed",
+     "nt_step_rows == 1 || row_ < rows", "true", "outside of its memory"},
+    {"ShuffleOfSomeLanes", 32, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r2.row.registers.masked.packed",
+     "sum[i] += nt_shuffle_xor(sum[i], mask);", "if (nt_lane() < 8) sum[i] += nt_shuffle_xor(sum[i], mask);",
+     "at the shuffle of layout.gpu.h"},
+    {"BarrierOfSomeSteps", 32, "rms_norm/forward/bf16/llama/5x512", "w2.t64.r4.row.registers.masked.packed",
+     "stage.first_pass(step, chunk, inputs);", "if (nt_lane() < 32 && step == 1) nt_barrier();",
+     "comes to the barrier of"},
+};
+
+void PrintTo(const Mutation& mutation, std::ostream* out) {
+    *out << mutation.name;
+}
+
+class MutatedKernels : public ::testing::TestWithParam<Mutation> {};
+
+TEST_P(MutatedKernels, AreTold) {
+    const Mutation& mutation = GetParam();
+    const auto verify = [&](bool mutate) {
+        testing::EmulationOptions options;
+        options.one_shape = true;
+        options.edit = [&](std::string source) {
+            const std::string from = mutation.from;
+            const std::size_t at = source.find(from);
+            EXPECT_NE(at, std::string::npos) << "the source has changed: nothing is taken out";
+            EXPECT_EQ(source.find(from, at + 1), std::string::npos) << "more than one place";
+            return mutate && at != std::string::npos ? source.replace(at, from.size(), mutation.to) : source;
+        };
+        testing::EmulatedDevice device(mutation.warp_size, options);
+        Verifier verifier(device, parse_problem_key(mutation.problem), 7);
+        return verifier.verify(Configuration::parse(mutation.configuration));
+    };
+    EXPECT_TRUE(verify(false).passed);
+    try {
+        const Verification verification = verify(true);
+        FAIL() << "not told; verification: " << (verification.passed ? "passed" : verification.reason);
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::launch_failed) << error.what();
+        EXPECT_NE(std::string(error.what()).find(mutation.told), std::string::npos) << error.what();
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Source, MutatedKernels, ::testing::ValuesIn(mutations),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+}  // namespace
+}  // namespace normtune
