@@ -106,7 +106,7 @@ DeviceInfo emulated_device_info(int warp_size) {
     info.name = "emulated";
     info.warp_size = warp_size;
     info.compute_units = 3;
-    info.shared_bytes_per_program = 64 << 10;
+    info.shared_bytes_per_program = (warp_size == 32 ? 227 : 64) << 10;
     info.cache_bytes = 1 << 20;
     info.has_async_copy = warp_size == 32;
     return info;
@@ -121,10 +121,9 @@ std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Co
     if (const std::string why = gpu::objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
-    if (options_.one_shape && shape_.value_or(problem.shape) != problem.shape) {
-        throw DeviceError(DeviceFault::unsupported, "another shape");
+    if (!options_.supports(problem.shape)) {
+        throw DeviceError(DeviceFault::unsupported, "a shape that is left out");
     }
-    shape_ = problem.shape;
     std::string source;
     for (const gpu::Macro& macro : gpu::macros(configuration, problem, info_)) {
         source += fmt::format("#define {} {}\n", macro.name, macro.value);

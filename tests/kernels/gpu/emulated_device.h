@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "devices/device.h"
@@ -15,8 +14,8 @@ namespace normtune::testing {
 DeviceInfo emulated_device_info(int warp_size);
 
 struct EmulationOptions {
-    /// Only the first shape that is compiled is supported, so that a Verifier leaves out the companions.
-    bool one_shape = false;
+    /// Other shapes are unsupported, so that a Verifier leaves them out.
+    std::function<bool(const Shape&)> supports = [](const Shape&) { return true; };
     /// What the kernels' source becomes before it is compiled: a test of the emulation breaks it here.
     std::function<std::string(std::string)> edit;
 };
@@ -35,7 +34,6 @@ public:
 private:
     DeviceInfo info_;
     EmulationOptions options_;
-    std::optional<Shape> shape_;
 };
 
 }  // namespace normtune::testing

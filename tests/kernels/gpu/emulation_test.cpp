@@ -243,9 +243,10 @@ class MutatedKernels : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(MutatedKernels, AreTold) {
     const Mutation& mutation = GetParam();
+    const Problem problem = parse_problem_key(mutation.problem);
     const auto verify = [&](bool mutate) {
         testing::EmulationOptions options;
-        options.one_shape = true;
+        options.supports = [&](const Shape& shape) { return shape == problem.shape; };
         options.edit = [&](std::string source) {
             const std::string from = mutation.from;
             const std::size_t at = source.find(from);
@@ -254,7 +255,7 @@ TEST_P(MutatedKernels, AreTold) {
             return mutate && at != std::string::npos ? source.replace(at, from.size(), mutation.to) : source;
         };
         testing::EmulatedDevice device(mutation.warp_size, options);
-        Verifier verifier(device, parse_problem_key(mutation.problem), 7);
+        Verifier verifier(device, problem, 7);
         return verifier.verify(Configuration::parse(mutation.configuration));
     };
     EXPECT_TRUE(verify(false).passed);
