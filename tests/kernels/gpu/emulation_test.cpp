@@ -94,9 +94,8 @@ constexpr Pair pairs[] = {
      "wrote, with nothing that orders the two",
      "s[t] = 0; nt_barrier(); s[t] = 1; nt_barrier(); out[t] = nt_shuffle_xor(1, 1) + s[t ^ 1];"},
     {"UnwrittenShared", "out[t] = s[t];", "that nobody has written", "s[t] = 1; out[t] = s[t];"},
-    {"BarrierUnderBranch", "if (t < 96) {\n nt_barrier();\n }", "96 of its threads are at the barrier of",
-     "nt_barrier();"},
-    {"ExitBeforeBarrier", "if (t == 5) return;\n nt_barrier();", "1 of its threads is ended (the first is thread 5)",
+    {"BarrierUnderBranch", "if (t < 96) {\n nt_barrier();\n }", "96 threads at the barrier of", "nt_barrier();"},
+    {"ExitBeforeBarrier", "if (t == 5) return;\n nt_barrier();", "1 thread ended (thread 5)",
      "nt_barrier();\n if (t == 5) return;"},
     {"TwoBarriers", "if (t < 64) {\n nt_barrier();\n } else {\n nt_barrier();\n }", "comes to the barrier of",
      "nt_barrier();\n if (t < 64) {\n out[t] = 1; }"},
@@ -148,7 +147,7 @@ constexpr Pair pairs[] = {
      "out[t + 128 * nt_program_x()] = 1; nt_barrier(); if (t == 0 && nt_fetch_add(counter, 1) == 1) out[0] = 2;", 2},
     {"WaitsForNobody",
      "if (t == 0) { nt_fetch_add(counter, 1);\n while (nt_read_acquire(counter) != 3) {} } nt_barrier();",
-     "1 of its threads is spinning",
+     "1 thread spinning at",
      "if (t == 0) { nt_fetch_add(counter, 1);\n while (nt_read_acquire(counter) != 2) {} } nt_barrier();", 2, true},
     {"ReadsAnotherGroups", "s[t] = 0; nt_barrier(); s[t] = 1; nt_group_barrier(t / 64, 64); out[t] = s[t ^ 64];",
      "wrote, with nothing that orders the two",
@@ -183,8 +182,7 @@ TEST(Emulation, NamesThePlaceInTheSource) {
     const std::string told = Probe(32).run("\n#line 7 \"probe.gpu.h\"\nif (t == 1) nt_barrier();", 1, false, 1);
     EXPECT_EQ(
         told,
-        "program 0 cannot go on: 127 of its threads are ended (the first is thread 0), 1 of its threads is at the "
-        "barrier of probe.gpu.h:7 (the first is thread 1)");
+        "program 0 cannot go on: 127 threads ended (thread 0, …), 1 thread at the barrier of probe.gpu.h:7 (thread 1)");
 }
 
 /// The kernels' own source with one thing taken out of it, on a problem and configuration that need that thing.

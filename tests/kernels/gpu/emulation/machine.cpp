@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -136,9 +135,8 @@ void Machine::run_programs() {
             failure_ = stuck();
         }
     }
-    if (failure_.empty() &&
-        std::any_of(threads_.begin(), threads_.begin() + static_cast<std::ptrdiff_t>(threads_in_use_),
-                    [](const auto& thread) { return !thread->ended; })) {
+    const auto in_use = threads_.begin() + static_cast<std::ptrdiff_t>(threads_in_use_);
+    if (failure_.empty() && std::any_of(threads_.begin(), in_use, [](const auto& thread) { return !thread->ended; })) {
         failure_ = stuck();
     }
     ready_.clear();
@@ -153,35 +151,35 @@ std::string Machine::who(const Thread& thread) const {
 }
 
 void Machine::fail(const std::string& what) {
-    failure_ = fmt::format("{} {} (it came from {})", who(*current_), what, text(current_->site));
+    failure_ = fmt::format("{} {} (after {})", who(*current_), what, text(current_->site));
     current_->fibre.switch_to(scheduler_);
     std::terminate();  // nobody goes on with a thread that has failed
 }
 
-/// "program 0 does not go on: thread 0 and 62 more wait at the barrier of layout.gpu.h:142, thread 63 has ended".
+/// "program 0 cannot go on: 63 threads at the barrier of layout.gpu.h:142 (thread 0, …), 1 thread ended (thread 63)".
 std::string Machine::stuck() const {
-    const auto blocked = std::find_if(threads_.begin(), threads_.begin() + static_cast<std::ptrdiff_t>(threads_in_use_),
-                                      [](const auto& thread) { return !thread->ended; });
+    const auto in_use = threads_.begin() + static_cast<std::ptrdiff_t>(threads_in_use_);
+    const auto blocked = std::find_if(threads_.begin(), in_use, [](const auto& thread) { return !thread->ended; });
     const Program& program = *(*blocked)->program;
-    std::vector<std::pair<std::string, std::vector<int>>> groups;
+    std::vector<std::pair<std::string, std::vector<int>>> states;  // in order of their first threads
     for (const Thread* thread : program.threads) {
-        const std::string state = thread->ended ? "ended"
-                                  : thread->waits_at != nullptr
-                                      ? fmt::format("at the {} of {}", thread->waits_at, text(thread->site))
-                                      : fmt::format("spinning at {}", text(thread->site));
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == state; });
-        if (group == groups.end()) {
-            group = groups.insert(groups.end(), {state, {}});
+        std::string state = "ended";
+        if (!thread->ended) {
+            const std::string what =
+                thread->waits_at != nullptr ? fmt::format("at the {} of", thread->waits_at) : "spinning at";
+            state = fmt::format("{} {}", what, text(thread->site));
         }
-        group->second.push_back(thread->index);
+        auto known = std::find_if(states.begin(), states.end(), [&](const auto& s) { return s.first == state; });
+        known = known == states.end() ? states.insert(known, {state, {}}) : known;
+        known->second.push_back(thread->index);
     }
-    std::string out = fmt::format("program {} cannot go on:", program.index);
-    for (const auto& [state, members] : groups) {
-        out += fmt::format("{} {} of its threads {} {} (the first is thread {})",
-                           &state == &groups.front().first ? "" : ",", members.size(),
-                           members.size() == 1 ? "is" : "are", state, members.front());
+    std::vector<std::string> texts;
+    for (const auto& [state, members] : states) {
+        const bool one = members.size() == 1;
+        texts.push_back(fmt::format("{} {} {} (thread {}{})", members.size(), one ? "thread" : "threads", state,
+                                    members.front(), one ? "" : ", …"));
     }
-    return out;
+    return fmt::format("program {} cannot go on: {}", program.index, fmt::join(texts, ", "));
 }
 
 /// True for the last to come: the others go on once it calls leave().
