@@ -63,6 +63,10 @@ private:
                 out_.failed_both += failed(pair) ? 1U : 0U;
                 continue;
             }
+            if (out_.settings.metric == Metric::latency && dropped(pair)) {
+                ++out_.dropped;
+                continue;
+            }
             if (std::isnan(pair.before)) {
                 pair.verdict = Verdict::new_;
             } else if (std::isnan(pair.after)) {
@@ -78,6 +82,12 @@ private:
     bool failed(const Pair& pair) const {
         const auto is_failure = [](const ResultRow* row) { return row != nullptr && row->outcome != Outcome::passed; };
         return is_failure(out_.baseline_row(pair)) || is_failure(out_.candidate_row(pair));
+    }
+
+    bool dropped(const Pair& pair) const {
+        const ResultRow* before = out_.baseline_row(pair);
+        const ResultRow* after = out_.candidate_row(pair);
+        return (before != nullptr && before->dropped) || (after != nullptr && after->dropped);
     }
 
     std::uint8_t differences(const Pair& pair) const {

@@ -86,6 +86,7 @@ struct Comparison {
     std::vector<Pair> pairs;  // the baseline's in its order, then the candidate's new ones
     RunToRun run_to_run;
     double coverage = 0;            // of each interval
+    std::uint64_t dropped = 0;      // trials that a race dropped on either side: too few rounds to compare their times
     std::uint64_t failed_both = 0;  // trials that neither side has a value of
     std::string not_comparable;     // one line; empty: it could be compared
 

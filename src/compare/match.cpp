@@ -70,6 +70,9 @@ bool better(const ResultRow& row, const ResultRow& other, const CompareSettings&
     if (row_usable != usable(other, settings.metric)) {
         return row_usable;
     }
+    if (row.dropped != other.dropped) {
+        return other.dropped;
+    }
     if ((row.rank == 1) != (other.rank == 1)) {
         return row.rank == 1;
     }

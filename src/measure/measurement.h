@@ -10,8 +10,10 @@
 
 namespace normtune {
 
-enum class StopReason { none, confidence, sample_cap, time_cap };
-inline constexpr NameTable<StopReason, 4> stop_reason_names{{"none", "confidence", "sample_cap", "time_cap"}};
+/// dropped: out of a race (measure/race.h) after few rounds; such a trial is never a winner.
+enum class StopReason { none, confidence, sample_cap, time_cap, dropped };
+inline constexpr NameTable<StopReason, 5> stop_reason_names{
+    {"none", "confidence", "sample_cap", "time_cap", "dropped"}};
 
 /// One round of one configuration: a batch of samples taken together, between those of the other configurations.
 struct Round {

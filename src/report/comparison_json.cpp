@@ -127,6 +127,7 @@ json to_json(const Comparison& comparison, const Summary& summary) {
               {"copy_deviation", noise.copy_deviation},
               {"spread", noise.spread}}},
             {"coverage", comparison.coverage},
+            {"dropped", comparison.dropped},
             {"failed_both", comparison.failed_both},
             {"counts", std::move(counts)},
             {"groups", std::move(groups)},

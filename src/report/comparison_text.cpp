@@ -169,6 +169,11 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
         out += extremes.text(style) + "\n";
     }
     out += style.bold(verdict_counts(summary, metric)) + "\n";
+    if (comparison.dropped > 0) {
+        out += fmt::format("{} trial{} not compared, for a race dropped {}; --strategy exhaustive measures all alike\n",
+                           grouped(comparison.dropped), comparison.dropped == 1 ? " is" : "s are",
+                           comparison.dropped == 1 ? "it" : "them");
+    }
     if (comparison.failed_both > 0) {
         out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n",
                            grouped(comparison.failed_both), comparison.failed_both == 1 ? "" : "s",

@@ -6,7 +6,6 @@
 #include "measure/ranking.h"
 #include "measure/statistics.h"
 #include "run/random.h"
-#include "run/rounds.h"
 #include "run/tuning.h"
 #include "support/clock.h"
 
@@ -22,13 +21,13 @@ struct Finalist {
 };
 
 std::vector<Finalist> choose(const std::string& problem_key, const std::vector<Configuration>& configurations,
-                             const Recorder& recorder) {
+                             const Recorder& recorder, std::size_t& left_out) {
     std::vector<Candidate> candidates;
     std::vector<TrialId> ids;
     for (TrialId id = 0; id < configurations.size(); ++id) {
         const std::string key = configurations[id].key();
         const Record* record = recorder.find(problem_key, key);
-        if (record == nullptr || record->outcome != Outcome::passed || !record->measurement) {
+        if (record == nullptr || !record->may_win()) {
             continue;
         }
         Candidate candidate{key, record->measurement->p50_us, {}};
@@ -39,7 +38,10 @@ std::vector<Finalist> choose(const std::string& problem_key, const std::vector<C
         ids.push_back(id);
     }
     std::vector<Finalist> chosen;
+    left_out = 0;
     if (!candidates.empty()) {
+        const std::size_t tied = finalists(candidates, 0, candidates.size()).size();
+        left_out = tied - std::min(tied, tuning::most_finalists);
         for (const std::size_t i : finalists(candidates, tuning::finalists_within, tuning::most_finalists)) {
             chosen.push_back({ids[i], std::move(candidates[i]), {}, {}});
         }
@@ -66,11 +68,12 @@ FinalEntry ranked(const std::string& problem_key, const std::vector<Candidate>& 
 
 }  // namespace
 
-void run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
-                WorkerSession& session, Recorder& recorder, std::optional<Deadline> end) {
+std::size_t run_finals(const SweepOptions& options, const Problem& problem,
+                       const std::vector<Configuration>& configurations, Recorder& recorder, RoundTaker rounds,
+                       std::optional<Deadline> end) {
     const std::string key = problem.key();
-    std::vector<Finalist> finalists = choose(key, configurations, recorder);
-    RoundTaker rounds(options, session, "finals/" + key);
+    std::size_t left_out = 0;
+    std::vector<Finalist> finalists = choose(key, configurations, recorder, left_out);
     bool lost = false;
     for (int round = 0; round < tuning::final_rounds && !lost; ++round) {
         if (round >= tuning::least_final_rounds && past(end)) {
@@ -99,7 +102,7 @@ void run_finals(const SweepOptions& options, const Problem& problem, const std::
             finalist.rounds_us.clear();
         }
         recorder.add(entry);
-        return;
+        return left_out;
     }
     std::vector<Candidate> candidates;
     for (Finalist& finalist : finalists) {
@@ -115,6 +118,7 @@ void run_finals(const SweepOptions& options, const Problem& problem, const std::
         }
     }
     recorder.add(ranked(key, candidates));
+    return left_out;
 }
 
 }  // namespace normtune

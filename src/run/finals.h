@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "run/recorder.h"
-#include "run/worker_session.h"
+#include "run/rounds.h"
 
 namespace normtune {
 
 /// Ranks the finalists among the recorded, passed trials of the problem and records the result. Choosing the least of
 /// many noisy medians flatters whoever is chosen; these samples had no part in the choice. A finalist that fails here
 /// gets the outcome of that instead of its former record.
-/// `configurations` by TrialId; `problem` is the session's. Throws Interrupted, SystemError.
-void run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
-                WorkerSession& session, Recorder& recorder, std::optional<Deadline> end);
+/// What a race dropped is no candidate. `configurations` by TrialId; `problem` is that of `rounds`'s session. Throws
+/// Interrupted, SystemError. Returns how many more could not be told apart from the best by their ordinary rounds,
+/// beyond what the finals take.
+std::size_t run_finals(const SweepOptions& options, const Problem& problem,
+                       const std::vector<Configuration>& configurations, Recorder& recorder, RoundTaker rounds,
+                       std::optional<Deadline> end);
 
 }  // namespace normtune

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "run/finals.h"
 #include "run/random.h"
@@ -14,12 +14,6 @@
 namespace normtune {
 
 namespace {
-
-// Where in its work a trial is, for the estimate of the remaining time: building is about a third of it.
-double part_done(std::size_t rounds, int least_rounds) {
-    constexpr double built = 0.3;
-    return built + (1 - built) * std::min(1.0, static_cast<double>(rounds) / (least_rounds + 1));
-}
 
 CodeFigures figures_of(const std::optional<CompileInfo>& compile) {
     return compile ? compile->figures() : CodeFigures{};
@@ -36,57 +30,103 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
       session_(session),
       recorder_(recorder),
       key_(problem.key()),
-      rounds_(options, session, "rounds/" + key_),
+      rounds_(options, session, "rounds/" + key_, round_time_us()),
       code_rules_(options.space, problem, device) {
     for (TrialId id = 0; id < configurations_.size(); ++id) {
         if (recorder_.find(key_, configurations_[id].key()) == nullptr) {
             pending_.push_back(id);
         }
     }
-    // In random order each batch is a sample of the whole space, and so is what a budget leaves time for.
-    shuffle(pending_, Random(mix_seed(options_.seed, "order/" + key_)));
 }
 
 bool ProblemRun::complete() const {
     return pending_.empty() && (options_.verify_only || configurations_.empty() || recorder_.has_finals(key_));
 }
 
-std::uint64_t ProblemRun::missing() const {
-    return pending_.size();
+double ProblemRun::round_time_us() const {
+    return races() ? tuning::race_round_us : options_.round_time_us;
 }
 
-void ProblemRun::run(std::optional<double> budget_s) {
+bool ProblemRun::races() const {
+    return options_.strategy == Strategy::racing && configurations_.size() > 1;
+}
+
+// Racing tries the most promising first, the others in random order: each batch is then a sample of the whole space,
+// and so is what a budget leaves time for.
+void ProblemRun::order_pending(std::span<const MeasuredProblem> measured) {
+    std::sort(pending_.begin(), pending_.end());
+    if (options_.strategy != Strategy::racing) {
+        shuffle(pending_, Random(mix_seed(options_.seed, "order/" + key_)));
+        return;
+    }
+    std::vector<bool> is_pending(configurations_.size(), false);
+    for (const TrialId id : pending_) {
+        is_pending[id] = true;
+    }
+    pending_.clear();
+    for (const std::size_t id : promising_first(problem_, configurations_, measured, options_.seed)) {
+        if (is_pending[id]) {
+            pending_.push_back(id);
+        }
+    }
+    std::reverse(pending_.begin(), pending_.end());
+}
+
+std::size_t ProblemRun::batch_size() const {
+    return races() ? tuning::race_batch(pending_.size()) : tuning::batch_size;
+}
+
+std::vector<Configuration> ProblemRun::next_batch() const {
+    const std::size_t size = batch_size();
+    std::vector<Configuration> next;
+    for (auto id = pending_.rbegin(); id != pending_.rend() && next.size() < size; ++id) {
+        next.push_back(configurations_[*id]);
+    }
+    return next;
+}
+
+void ProblemRun::run(std::optional<double> budget_s, std::span<const MeasuredProblem> measured, ProblemRun* next) {
     recorder_.under_way(key_);
     recorder_.update(0);
+    const tuning::Shares shares = races() ? tuning::raced : tuning::measured_alike;
     std::optional<Deadline> end;
     if (budget_s) {
         end = deadline_in(*budget_s);
-        rounds_end_ = deadline_in(*budget_s * (1 - tuning::budget_for_finals));
+        rounds_end_ = deadline_in(*budget_s * (1 - shares.finals));
     }
+    order_pending(measured);
     OpenRequest open;
     open.problem = problem_;
     open.buffers.rotation_bytes = options_.cold ? tuning::rotation_over_cache * device_.cache_bytes : 0;
     open.buffers.seed = mix_seed(options_.seed, "inputs/" + key_);
     open.verify_seed = mix_seed(options_.seed, "verify/" + key_);
     session_.set_problem(std::move(open));
+    kept_.clear();
     auto opened = session_.open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
         lost_ = *failure;
     } else {
         rotation_bytes_ = std::get<OpenedReply>(opened).rotation_bytes;
     }
-    std::vector<Running> batch;
-    while (!lost_ && !pending_.empty() && (batches_ == 0 || !past(rounds_end_))) {
+    std::vector<RunningTrial> batch;
+    for (bool first = true; !lost_ && !pending_.empty() && (first || !past(rounds_end_)); first = false) {
+        free_kept();
         batch = build_batch();
-        measure_batch(batch);
+        queue_compiles(next);
+        if (!lost_) {
+            measure_batch(batch);
+        }
         ++batches_;
     }
     if (lost_) {
         fail_all(batch);
     }
     if (!options_.verify_only) {
-        run_finals(options_, problem_, configurations_, session_, recorder_, end);
+        const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
+        unsettled_ = run_finals(options_, problem_, configurations_, recorder_,
+                                {options_, session_, purpose, round_time_us()}, end);
     }
+    ++runs_;
 }
 
 Record ProblemRun::new_record(const Configuration& configuration) const {
@@ -109,9 +149,9 @@ void ProblemRun::record(Record record, Outcome outcome, const std::string& reaso
 
 // The problem cannot be opened (any more): the reason is that of each trial that is not complete, and the sweep goes on
 // with the next problem.
-void ProblemRun::fail_all(std::vector<Running>& batch) {
-    for (Running& trial : batch) {
-        if (!trial.stopped) {
+void ProblemRun::fail_all(std::vector<RunningTrial>& batch) {
+    for (RunningTrial& trial : batch) {
+        if (!trial.stopped && !trial.guest) {
             trial.stopped = true;
             record(std::move(trial.record), lost_->outcome, lost_->reason);
         }
@@ -120,143 +160,129 @@ void ProblemRun::fail_all(std::vector<Running>& batch) {
         record(new_record(configurations_[pending_.back()]), lost_->outcome, lost_->reason);
     }
     recorder_.warn(fmt::format("{}: {}", key_, lost_->reason));
-    report(batch);
+    recorder_.update(0);
 }
 
-std::vector<ProblemRun::Running> ProblemRun::build_batch() {
+std::vector<RunningTrial> ProblemRun::build_batch() {
     std::optional<Deadline> end;
     if (rounds_end_) {
         const std::chrono::duration<double> left = *rounds_end_ - std::chrono::steady_clock::now();
-        end = deadline_in(left.count() * tuning::batch_time_to_build);
+        end = deadline_in(left.count() * (races() ? tuning::raced : tuning::measured_alike).build);
     }
-    std::vector<Configuration> next;
-    for (auto id = pending_.rbegin(); id != pending_.rend() && next.size() < tuning::batch_size; ++id) {
-        next.push_back(configurations_[*id]);
-    }
-    session_.compile_ahead(std::move(next));
-    std::vector<Running> batch;
+    session_.compile_ahead({next_batch(), true, std::nullopt});
+    const std::size_t size = batch_size();
+    std::vector<RunningTrial> batch;
     std::size_t tried = 0;
-    while (!pending_.empty() && batch.size() < tuning::batch_size && (tried == 0 || !past(end))) {
-        const TrialId id = pending_.back();
+    while (!lost_ && !pending_.empty() && batch.size() < size && (tried == 0 || !past(end))) {
         ++tried;
-        Running trial{id, new_record(configurations_[id]), {}, false};
-        auto answer = session_.build(id, configurations_[id]);
-        if (const auto* failure = std::get_if<Failure>(&answer)) {
-            if (failure->of_problem) {
-                lost_ = *failure;
-                break;
-            }
-            pending_.pop_back();
-            record(std::move(trial.record), failure->outcome, failure->reason);
-        } else {
-            pending_.pop_back();
-            auto& built = std::get<BuiltReply>(answer);
-            if (built.outcome == Outcome::passed && !code_rules_.empty()) {
-                if (const Rule* rule = code_rules_.taken_by(configurations_[id], figures_of(built.compile))) {
-                    built.outcome = Outcome::pruned;
-                    built.reason = fmt::format("rule {}: {}", rule->name, rule->keep);
-                }
-            }
-            trial.record.compile = std::move(built.compile);
-            trial.record.verification = std::move(built.verification);
-            if (built.outcome != Outcome::passed || options_.verify_only) {
-                record(std::move(trial.record), built.outcome, built.reason);
-                session_.drop(id);
-            } else {
-                batch.push_back(std::move(trial));
-            }
+        if (auto trial = build(pending_.back())) {
+            batch.push_back(std::move(*trial));
         }
-        report(batch);
+        recorder_.update(part_of_building * static_cast<double>(batch.size()));
     }
     return batch;
 }
 
-void ProblemRun::measure_batch(std::vector<Running>& batch) {
-    std::vector<Reference> references{{SampleKind::copy, {}, 0}, {SampleKind::empty, {}, 0}};
-    for (int round = 0; std::any_of(batch.begin(), batch.end(), [](const Running& t) { return !t.stopped; }); ++round) {
-        measure_round(batch, references, round);
-        if (lost_) {
-            return;
+// Takes the trial off the pending ones; none: it is recorded, or the problem is lost and the trial still pending.
+std::optional<RunningTrial> ProblemRun::build(TrialId id) {
+    RunningTrial trial{id, new_record(configurations_[id]), {}, false, false};
+    auto answer = session_.build(id, configurations_[id]);
+    if (const auto* failure = std::get_if<Failure>(&answer)) {
+        if (failure->of_problem) {
+            lost_ = *failure;
+        } else {
+            pending_.pop_back();
+            record(std::move(trial.record), failure->outcome, failure->reason);
         }
-        for (Running& trial : batch) {
-            if (trial.stopped) {
-                continue;
-            }
-            StopReason reason = options_.stop_rule.decide(trial.series.round_medians_us(), trial.series.spent_us());
-            if (reason == StopReason::none && past(rounds_end_)) {
-                reason = StopReason::time_cap;
-            }
-            if (reason != StopReason::none) {
-                finish(trial, references, reason);
-            }
+        return std::nullopt;
+    }
+    pending_.pop_back();
+    auto& built = std::get<BuiltReply>(answer);
+    if (built.outcome == Outcome::passed && !code_rules_.empty()) {
+        if (const Rule* rule = code_rules_.taken_by(configurations_[id], figures_of(built.compile))) {
+            built.outcome = Outcome::pruned;
+            built.reason = fmt::format("rule {}: {}", rule->name, rule->keep);
         }
-        report(batch);
+    }
+    trial.record.compile = std::move(built.compile);
+    trial.record.verification = std::move(built.verification);
+    if (built.outcome != Outcome::passed || options_.verify_only) {
+        record(std::move(trial.record), built.outcome, built.reason);
+        session_.drop(id);
+        return std::nullopt;
+    }
+    return trial;
+}
+
+// What the device's compiler can do while this batch is measured.
+void ProblemRun::queue_compiles(ProblemRun* next) {
+    if (!pending_.empty()) {
+        session_.compile_ahead({next_batch(), true, std::nullopt});
+    } else if (next != nullptr && !next->pending_.empty()) {
+        session_.compile_ahead({next->next_batch(), true, next->problem_});
     }
 }
 
-// Trials and references once each, in an order of its own, so that drift within the round favours none of them.
-void ProblemRun::measure_round(std::vector<Running>& batch, std::vector<Reference>& references, int round) {
-    std::vector<std::size_t> order(batch.size() + references.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const std::string purpose = fmt::format("round order/{}/{}", key_, batches_);
-    shuffle(order, Random(mix_seed(options_.seed, purpose, static_cast<std::uint64_t>(round))));
-    for (const std::size_t i : order) {
-        if (lost_) {
-            return;
-        }
-        if (i >= batch.size()) {
-            take(references[i - batch.size()]);
-        } else if (!batch[i].stopped) {
-            take(batch[i]);
-        }
-        report(batch);
-    }
-}
-
-void ProblemRun::take(Running& trial) {
-    const auto failure = rounds_.take(trial.series, trial.id, configurations_[trial.id]);
-    if (failure && failure->of_problem) {
-        lost_ = failure;
-    } else if (failure) {
-        trial.stopped = true;
-        record(std::move(trial.record), failure->outcome, failure->reason);
-        session_.drop(trial.id);
-    }
-}
-
-void ProblemRun::take(Reference& reference) {
-    if (reference.failures >= tuning::most_reference_failures) {
+void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
+    if (batch.empty()) {
         return;
     }
-    const auto failure = rounds_.take(reference.series, reference.kind);
-    if (failure && failure->of_problem) {
-        lost_ = failure;
-    } else if (failure && ++reference.failures == tuning::most_reference_failures) {
-        recorder_.warn(fmt::format("{}: the {} cannot be measured: {}", key_,
-                                   reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
-                                   failure->reason));
+    const BatchContext context{options_, problem_,        configurations_, session_, recorder_,
+                               rounds_,  rotation_bytes_, rounds_end_,     batches_};
+    if (!races()) {
+        lost_ = BatchRounds(context, batch).measure();
+        return;
+    }
+    if (best_) {
+        batch.push_back({best_->id, {}, {}, false, true});
+    }
+    lost_ = BatchRounds(context, batch).race(configurations_.size(), race_noise_);
+    best_.reset();  // one that failed as the one to beat is that no more
+    for (const RunningTrial& trial : batch) {
+        kept_.push_back(trial.id);
+        note_best(trial.id);
     }
 }
 
-void ProblemRun::finish(Running& trial, const std::vector<Reference>& references, StopReason reason) {
-    MeasurementContext context;
-    context.problem = &problem_;
-    context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
-    context.rotation_bytes = rotation_bytes_;
-    context.cold = options_.cold;
-    context.stop_reason = reason;
-    trial.record.measurement = summarise(trial.series, references[0].series, references[1].series, context);
-    trial.stopped = true;
-    record(std::move(trial.record), Outcome::passed, "");
-    session_.drop(trial.id);
+// All but the kernel of the one to beat.
+void ProblemRun::free_kept() {
+    for (const TrialId id : kept_) {
+        if (!best_ || id != best_->id) {
+            session_.drop(id);
+        }
+    }
+    kept_.clear();
+    if (best_) {
+        kept_.push_back(best_->id);
+    }
 }
 
-void ProblemRun::report(const std::vector<Running>& batch) {
-    double in_part = 0;
-    for (const Running& trial : batch) {
-        in_part += trial.stopped ? 0 : part_done(trial.series.rounds().size(), options_.stop_rule.least_rounds);
+void ProblemRun::note_best(TrialId id) {
+    const Record* record = recorder_.find(key_, configurations_[id].key());
+    if (record != nullptr && record->may_win() && (!best_ || record->measurement->p50_us < best_->p50_us)) {
+        best_ = {id, record->measurement->p50_us, record->measurement->limit_ratio};
     }
-    recorder_.update(in_part);
+}
+
+MeasuredProblem ProblemRun::measured() const {
+    MeasuredProblem out{problem_, {}, {}};
+    double least = 0;
+    for (const Configuration& configuration : configurations_) {
+        const Record* record = recorder_.find(key_, configuration.key());
+        if (record == nullptr || record->outcome != Outcome::passed || !record->measurement) {
+            continue;
+        }
+        const double us = std::log(record->measurement->p50_us);
+        least = out.log_ratios.empty() ? us : std::min(least, us);
+        out.log_ratios.emplace(configuration.key(), us);
+        if (record->measurement->rank == 1) {
+            out.winner = configuration.key();
+        }
+    }
+    for (auto& [key, ratio] : out.log_ratios) {
+        ratio -= least;
+    }
+    return out;
 }
 
 }  // namespace normtune

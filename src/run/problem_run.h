@@ -1,13 +1,14 @@
-// One problem of a sweep: build and verify, interleaved rounds, and the finals among the fastest.
+// One problem of a sweep: build and verify, interleaved rounds or races, and the finals among the fastest.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "problem/rules.h"
+#include "run/batch_rounds.h"
 #include "run/recorder.h"
-#include "run/rounds.h"
-#include "run/series.h"
+#include "run/trial_order.h"
 #include "run/worker_session.h"
 
 namespace normtune {
@@ -20,37 +21,37 @@ public:
 
     /// Nothing is missing: every trial is recorded, and the finals are, too.
     bool complete() const;
-    /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun.
-    /// Throws Interrupted, SystemError.
-    void run(std::optional<double> budget_s);
+    /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun. It can
+    /// be run again then. `measured`: what problems like it have shown (racing); `next`: whose first trials are
+    /// compiled while this one measures its last. Throws Interrupted, SystemError.
+    void run(std::optional<double> budget_s, std::span<const MeasuredProblem> measured = {},
+             ProblemRun* next = nullptr);
     /// Trials without a record.
-    std::uint64_t missing() const;
+    std::uint64_t missing() const { return pending_.size(); }
+    /// Trials that could not be told apart from the best and had no place in the finals.
+    std::size_t unsettled() const { return unsettled_; }
     const std::string& problem_key() const { return key_; }
+    const Problem& problem() const { return problem_; }
+    /// What this problem tells of its configurations so far.
+    MeasuredProblem measured() const;
+    /// p50 of the fastest so far over the copy's; 0: not known.
+    double limit_ratio() const { return best_ ? best_->limit_ratio : 0; }
 
 private:
-    struct Running {
-        TrialId id = 0;
-        Record record;
-        Series series;
-        bool stopped = false;
-    };
-    /// The copy or the empty launch, in the rounds of one batch.
-    struct Reference {
-        SampleKind kind;
-        Series series;
-        int failures = 0;
-    };
-
+    bool races() const;
+    double round_time_us() const;
+    void order_pending(std::span<const MeasuredProblem> measured);
+    std::size_t batch_size() const;
+    std::vector<Configuration> next_batch() const;
     Record new_record(const Configuration& configuration) const;
     void record(Record record, Outcome outcome, const std::string& reason);
-    void fail_all(std::vector<Running>& batch);
-    std::vector<Running> build_batch();
-    void measure_batch(std::vector<Running>& batch);
-    void measure_round(std::vector<Running>& batch, std::vector<Reference>& references, int round);
-    void take(Running& trial);
-    void take(Reference& reference);
-    void finish(Running& trial, const std::vector<Reference>& references, StopReason reason);
-    void report(const std::vector<Running>& batch);
+    void fail_all(std::vector<RunningTrial>& batch);
+    std::vector<RunningTrial> build_batch();
+    std::optional<RunningTrial> build(TrialId id);
+    void queue_compiles(ProblemRun* next);
+    void measure_batch(std::vector<RunningTrial>& batch);
+    void free_kept();
+    void note_best(TrialId id);
 
     const SweepOptions& options_;
     const DeviceInfo& device_;
@@ -65,7 +66,18 @@ private:
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
     std::int64_t rotation_bytes_ = 0;
+    /// The fastest recorded trial that may win: the one to beat.
+    struct Best {
+        TrialId id;
+        double p50_us;
+        double limit_ratio;
+    };
+    std::optional<Best> best_;
+    std::vector<double> race_noise_;
+    std::vector<TrialId> kept_;  // whose kernels stayed built after their race
     int batches_ = 0;
+    int runs_ = 0;
+    std::size_t unsettled_ = 0;
 };
 
 }  // namespace normtune

@@ -64,40 +64,43 @@ std::string dump(const json& message) {
 }  // namespace
 
 std::string encode(const Request& request) {
-    return dump(
-        std::visit(Overloaded{[](const OpenRequest& open) {
-                                  return json{{"do", "open"},
-                                              {"problem", to_json(open.problem)},
-                                              {"rotation_bytes", open.buffers.rotation_bytes},
-                                              {"seed", open.buffers.seed},
-                                              {"verify_seed", open.verify_seed}};
-                              },
-                              [](const BuildRequest& build) {
-                                  return json{{"do", "build"},
-                                              {"trial", build.trial},
-                                              {"configuration", build.configuration.key()},
-                                              {"verify", build.verify}};
-                              },
-                              [](const MeasureRequest& measure) {
-                                  return json{{"do", "measure"},
-                                              {"trial", measure.trial},
-                                              {"sample", sample_kind_names.name(measure.sample.kind)},
-                                              {"cold", measure.sample.cold},
-                                              {"samples", measure.sample.samples},
-                                              {"time_cap_us", measure.sample.time_cap_us},
-                                              {"seed", measure.sample.seed}};
-                              },
-                              [](const DropRequest& drop) {
-                                  return json{{"do", "drop"}, {"trial", drop.trial}};
-                              },
-                              [](const AheadRequest& ahead) {
-                                  std::vector<std::string> keys;
-                                  for (const Configuration& configuration : ahead.configurations) {
-                                      keys.push_back(configuration.key());
-                                  }
-                                  return json{{"do", "ahead"}, {"configurations", keys}, {"verify", ahead.verify}};
-                              }},
-                   request));
+    return dump(std::visit(Overloaded{[](const OpenRequest& open) {
+                                          return json{{"do", "open"},
+                                                      {"problem", to_json(open.problem)},
+                                                      {"rotation_bytes", open.buffers.rotation_bytes},
+                                                      {"seed", open.buffers.seed},
+                                                      {"verify_seed", open.verify_seed}};
+                                      },
+                                      [](const BuildRequest& build) {
+                                          return json{{"do", "build"},
+                                                      {"trial", build.trial},
+                                                      {"configuration", build.configuration.key()},
+                                                      {"verify", build.verify}};
+                                      },
+                                      [](const MeasureRequest& measure) {
+                                          return json{{"do", "measure"},
+                                                      {"trial", measure.trial},
+                                                      {"sample", sample_kind_names.name(measure.sample.kind)},
+                                                      {"cold", measure.sample.cold},
+                                                      {"samples", measure.sample.samples},
+                                                      {"time_cap_us", measure.sample.time_cap_us},
+                                                      {"seed", measure.sample.seed}};
+                                      },
+                                      [](const DropRequest& drop) {
+                                          return json{{"do", "drop"}, {"trial", drop.trial}};
+                                      },
+                                      [](const AheadRequest& ahead) {
+                                          std::vector<std::string> keys;
+                                          for (const Configuration& configuration : ahead.configurations) {
+                                              keys.push_back(configuration.key());
+                                          }
+                                          json out{{"do", "ahead"}, {"configurations", keys}, {"verify", ahead.verify}};
+                                          if (ahead.problem) {
+                                              out["problem"] = to_json(*ahead.problem);
+                                          }
+                                          return out;
+                                      }},
+                           request));
 }
 
 std::string encode(const Reply& reply) {
@@ -161,6 +164,9 @@ Request decode_request(const std::string& text) {
         ahead.verify = in.at("verify").flag();
         for (const std::string& key : in.at("configurations").texts()) {
             ahead.configurations.push_back(Configuration::parse(key));
+        }
+        if (const auto problem = in.find("problem")) {
+            ahead.problem = problem_from_json(problem->json());
         }
         return ahead;
     }

@@ -38,10 +38,11 @@ struct DropRequest {
     TrialId trial = 0;
 };
 
-/// Configurations of the open problem that will be built next, in this order.
+/// Configurations that will be built next, in this order.
 struct AheadRequest {
     std::vector<Configuration> configurations;
-    bool verify = true;  // their verification's shapes too
+    bool verify = true;              // their verification's shapes too
+    std::optional<Problem> problem;  // none: of the problem that is open
 };
 
 using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, DropRequest, AheadRequest>;

@@ -45,6 +45,7 @@ void Recorder::keep(Record record) {
 
 void Recorder::add(Record record) {
     journal_.append(record);
+    finals_.erase(record.problem.key());
     keep(std::move(record));
 }
 
@@ -54,7 +55,9 @@ void Recorder::add(const FinalEntry& entry) {
 }
 
 void Recorder::apply(const FinalEntry& entry) {
-    finals_.insert(entry.problem_key);
+    if (!entry.stale) {
+        finals_.insert(entry.problem_key);
+    }
     auto& of_problem = records_[entry.problem_key];
     for (auto& [key, record] : of_problem) {
         if (record.measurement) {

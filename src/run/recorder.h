@@ -24,7 +24,7 @@ public:
     bool has_finals(const std::string& problem_key) const { return finals_.contains(problem_key); }
 
     /// Throw SystemError where the journal cannot be written.
-    void add(Record record);  // a trial that is there already is replaced
+    void add(Record record);  // a trial that is there already is replaced; the problem needs finals again
     void add(const FinalEntry& entry);
 
     /// The problem that the next updates are about.

@@ -5,15 +5,15 @@
 
 namespace normtune {
 
-RoundTaker::RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose)
-    : options_(options), session_(session), purpose_(std::move(purpose)) {}
+RoundTaker::RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us)
+    : options_(options), session_(session), purpose_(std::move(purpose)), round_time_us_(round_time_us) {}
 
 SampleRequest RoundTaker::request(SampleKind kind) {
     SampleRequest request;
     request.kind = kind;
     request.cold = options_.cold;
     request.samples = options_.samples_per_round;
-    request.time_cap_us = options_.round_time_us;
+    request.time_cap_us = round_time_us_;
     request.seed = mix_seed(options_.seed, purpose_, taken_++);
     return request;
 }

@@ -12,8 +12,9 @@ namespace normtune {
 
 class RoundTaker {
 public:
-    /// `purpose` keeps the seeds of two takers on one problem apart.
-    RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose);
+    /// `purpose` keeps the seeds of two takers on one problem apart; `round_time_us`: device
+    /// time after which a round ends, once it has a sample.
+    RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us);
 
     /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
     std::optional<Failure> take(Series& series, TrialId trial, const Configuration& configuration);
@@ -27,6 +28,7 @@ private:
     const SweepOptions& options_;
     WorkerSession& session_;
     std::string purpose_;
+    double round_time_us_;
     std::uint64_t taken_ = 0;
 };
 

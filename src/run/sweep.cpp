@@ -7,12 +7,14 @@
 #include <unordered_set>
 
 #include "devices/registry.h"
+#include "run/budget.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
 #include "run/problem_run.h"
 #include "run/recorder.h"
 #include "run/selection.h"
 #include "run/strategy.h"
+#include "run/tuning.h"
 #include "run/worker_session.h"
 #include "store/journal.h"
 #include "support/error.h"
@@ -97,31 +99,90 @@ WorkerCommand worker_command_of(const SweepOptions& options) {
             (std::filesystem::path(options.out_folder) / worker_log_name).string()};
 }
 
-/// The problems one after another; what is left of the budget is shared evenly by those that are still to come.
-void run_problems(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
-                  Recorder& recorder) {
-    WorkerSession session(worker_command_of(options), {options.trial_timeout_s});
-    std::vector<ProblemRun> runs;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        ProblemRun run(options, device, options.problems[i], plans[i].configurations, session, recorder);
-        if (!run.complete()) {
-            runs.push_back(std::move(run));
+/// The problems of a sweep, run one after another or as a budget gives them their turns.
+class ProblemRuns {
+public:
+    ProblemRuns(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
+                Recorder& recorder)
+        : options_(options), recorder_(recorder), session_(worker_command_of(options), {options.trial_timeout_s}) {
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            ProblemRun run(options, device, options.problems[i], plans[i].configurations, session_, recorder);
+            if (run.complete()) {
+                note(run);
+            } else {
+                runs_.push_back(std::move(run));
+                states_.push_back({plans[i].configurations.size(), runs_.back().missing(), false, 0});
+            }
         }
     }
-    const Deadline end = deadline_in(options.budget_s);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        std::optional<double> share;
-        if (options.budget_s > 0) {
-            const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
-            share = std::max(0.0, left.count()) / static_cast<double>(runs.size() - i);
+
+    void run() {
+        if (options_.budget_s > 0) {
+            options_.strategy == Strategy::racing ? spend_where_it_tells() : spend_evenly();
+        } else {
+            for (std::size_t i = 0; i < runs_.size(); ++i) {
+                run(i, std::nullopt);
+            }
         }
-        runs[i].run(share);
-        if (runs[i].missing() > 0) {
-            recorder.warn(
-                fmt::format("{}: {} trials did not fit into the budget", runs[i].problem_key(), runs[i].missing()));
+        for (const ProblemRun& run : runs_) {
+            if (run.missing() > 0) {
+                recorder_.warn(
+                    fmt::format("{}: {} trials did not fit into the budget", run.problem_key(), run.missing()));
+            }
+            if (options_.budget_s > 0 && run.unsettled() > 0) {
+                recorder_.warn(fmt::format("{}: {} more trials could not be told apart from the best before the finals",
+                                           run.problem_key(), run.unsettled()));
+            }
         }
     }
-}
+
+private:
+    static double seconds_until(Deadline end) {
+        return std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
+    }
+
+    void run(std::size_t i, std::optional<double> budget_s) {
+        ProblemRun* next = i + 1 < runs_.size() && !states_[i + 1].visited ? &runs_[i + 1] : nullptr;
+        runs_[i].run(budget_s, measured_, next);
+        note(runs_[i]);
+        states_[i].visited = true;
+        states_[i].missing = runs_[i].missing();
+        states_[i].limit_ratio = runs_[i].limit_ratio();
+    }
+
+    /// What is left is shared evenly by those that are still to come.
+    void spend_evenly() {
+        const Deadline end = deadline_in(options_.budget_s);
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            run(i, std::max(0.0, seconds_until(end)) / static_cast<double>(runs_.size() - i));
+        }
+    }
+
+    void spend_where_it_tells() {
+        const Deadline end = deadline_in(options_.budget_s);
+        while (const auto slice = next_slice(states_, options_.budget_s, seconds_until(end), tuning::least_slice_s)) {
+            run(slice->problem, slice->seconds);
+        }
+    }
+
+    /// What the problem tells of those that come after it.
+    void note(const ProblemRun& run) {
+        if (options_.strategy != Strategy::racing || options_.verify_only) {
+            return;
+        }
+        const auto found = std::find_if(measured_.begin(), measured_.end(), [&](const MeasuredProblem& measured) {
+            return measured.problem.same_work(run.problem());
+        });
+        (found == measured_.end() ? measured_.emplace_back() : *found) = run.measured();
+    }
+
+    const SweepOptions& options_;
+    Recorder& recorder_;
+    WorkerSession session_;
+    std::vector<ProblemRun> runs_;
+    std::vector<ProblemState> states_;  // of runs_
+    std::vector<MeasuredProblem> measured_;
+};
 
 // Trials of a problem that have no record are a tally of the plan, so that its numbers still add up.
 void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
@@ -177,7 +238,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const InterruptGuard guard;
     SweepResult result;
     try {
-        run_problems(options, device, plans, recorder);
+        ProblemRuns(options, device, plans, recorder).run();
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}",

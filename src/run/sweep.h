@@ -15,8 +15,9 @@
 
 namespace normtune {
 
-enum class Strategy { exhaustive, random };
-inline constexpr NameTable<Strategy, 2> strategy_names{{"exhaustive", "random"}};
+/// racing drops whoever is slower with confidence, the others measure every trial alike. docs/strategies.md
+enum class Strategy { racing, exhaustive, random };
+inline constexpr NameTable<Strategy, 3> strategy_names{{"racing", "exhaustive", "random"}};
 
 struct SweepOptions {
     std::vector<std::string> command;  // argv, for the records
@@ -26,15 +27,15 @@ struct SweepOptions {
     Backend backend = Backend::cpu;
     int ordinal = 0;
     std::string replay_script;  // replay only
-    Strategy strategy = Strategy::exhaustive;
+    Strategy strategy = Strategy::racing;
     std::uint64_t most_trials_per_problem = 0;  // random: how many are drawn; 0: all
-    double budget_s = 0;  // 0: none. Spent evenly over the problems; what did not fit is left out and said
+    double budget_s = 0;                        // 0: none. What did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;
     int samples_per_round = 5;
-    double round_time_us = 2e4;   // a round of a configuration takes about this much device time at most
+    double round_time_us = 2e4;  // a round of a configuration takes about this much device time at most; less in a race
     double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
     std::string out_folder;       // exists and is empty, or holds the journal to resume
     std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker.h

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "measure/race.h"
+
 namespace normtune::tuning {
 
 inline constexpr std::size_t batch_size = 128;     // trials whose kernels and samples are held at a time
@@ -12,8 +14,22 @@ inline constexpr int rotation_over_cache = 4;      // cold: the buffer sets take
 inline constexpr double finalists_within = 0.05;   // of the best p50
 inline constexpr std::size_t most_finalists = 8;
 inline constexpr int final_rounds = 15;
-inline constexpr int least_final_rounds = 6;        // where a budget cuts the finals short
-inline constexpr double budget_for_finals = 0.2;    // of a problem's share
-inline constexpr double batch_time_to_build = 0.5;  // of what is left of a problem's share when a batch begins
+inline constexpr int least_final_rounds = 6;  // where a budget cuts the finals short
+inline constexpr RaceRule race{};
+inline constexpr double race_round_us = 100;     // a round of a race, and of the finals after one; on a GPU one sample
+inline constexpr std::size_t most_in_race = 64;  // fewer kernels alternate, and the next race knows the best of this
+/// How many of the trials that are left race next: races of much the same size.
+inline constexpr std::size_t race_batch(std::size_t left) {
+    const std::size_t races = (left + most_in_race - 1) / most_in_race;
+    return races == 0 ? 0 : (left + races - 1) / races;
+}
+inline constexpr double least_slice_s = 0.5;  // of a budget: opening a problem again must be worth it
+/// Of a problem's share of the budget: for the finals; and of what is left when a batch begins: to build it.
+struct Shares {
+    double finals;
+    double build;
+};
+inline constexpr Shares measured_alike{0.2, 0.5};
+inline constexpr Shares raced{0.1, 0.75};  // a race takes a tenth of the samples
 
 }  // namespace normtune::tuning

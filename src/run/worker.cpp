@@ -120,13 +120,13 @@ public:
     Reply operator()(const AheadRequest& request) {
         return guarded(
             [&]() -> Reply {
-                const OpenProblem& open = opened();
+                const Problem& problem = request.problem ? *request.problem : opened().problem;
                 for (const Configuration& configuration : request.configurations) {
-                    device_.compile_ahead(open.problem, configuration);
+                    device_.compile_ahead(problem, configuration);
                     if (request.verify) {
                         for (const Shape& shape :
-                             companion_shapes(open.problem.shape, configuration, device_.info().warp_size)) {
-                            device_.compile_ahead({shape, open.problem.operation, {}}, configuration);
+                             companion_shapes(problem.shape, configuration, device_.info().warp_size)) {
+                            device_.compile_ahead({shape, problem.operation, {}}, configuration);
                         }
                     }
                 }

@@ -219,8 +219,8 @@ std::variant<SampleBatch, Failure> WorkerSession::measure(const SampleRequest& r
     return batch_of(ask_opened(MeasureRequest{0, request}));
 }
 
-void WorkerSession::compile_ahead(std::vector<Configuration> configurations) {
-    ask_opened(AheadRequest{std::move(configurations), true});
+void WorkerSession::compile_ahead(AheadRequest request) {
+    ask_opened(std::move(request));
 }
 
 void WorkerSession::drop(TrialId trial) {

@@ -45,7 +45,7 @@ public:
     /// The copy limit or the empty launch.
     std::variant<SampleBatch, Failure> measure(const SampleRequest& request);
     /// Tells the worker what will be built next, so that it compiles in the background. Does nothing where it fails.
-    void compile_ahead(std::vector<Configuration> configurations);
+    void compile_ahead(AheadRequest request);
     /// Frees the trial's kernel.
     void drop(TrialId trial);
     /// Ends the worker; the next request starts another one.

@@ -29,6 +29,7 @@ struct FinalEntry {
         bool tied = false;
     };
     std::vector<Finalist> finalists;
+    bool stale = false;  // on reading: trials of the problem were recorded after it, so it needs finals again
 };
 
 struct JournalContents {

@@ -60,6 +60,11 @@ public:
         }
     }
 
+    T* find(const std::string& key) {
+        const auto found = places_.find(key);
+        return found == places_.end() ? nullptr : &entries_[found->second];
+    }
+
 private:
     std::vector<T>& entries_;
     std::unordered_map<std::string, std::size_t> places_;
@@ -123,6 +128,9 @@ ParsedJournal parse_journal(std::string_view text, const std::string& path) {
             contents.header = read_header(reader);
         } else if (const auto record = reader.find("record")) {
             Record read = read_record(*record);
+            if (FinalEntry* earlier = finals.find(read.problem.key())) {
+                earlier->stale = true;
+            }
             std::string key = read.trial_key();
             records.put(std::move(key), std::move(read));
         } else if (const auto final_entry = reader.find("final")) {

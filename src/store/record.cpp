@@ -6,4 +6,8 @@ std::string Record::trial_key() const {
     return problem.key() + ' ' + configuration.key();
 }
 
+bool Record::may_win() const {
+    return outcome == Outcome::passed && measurement && measurement->stop_reason != StopReason::dropped;
+}
+
 }  // namespace normtune

@@ -43,6 +43,8 @@ struct Record {
 
     /// Identity of the trial in a run: problem key and configuration key.
     std::string trial_key() const;
+    /// Passed and measured to the end: not dropped by a race.
+    bool may_win() const;
 };
 
 /// What a run was and where: written once into results.json and the journal's first line.

@@ -57,6 +57,7 @@ void add_measurement(ResultRows& rows, ResultRow& row, const Record& record) {
     row.rounds_taken = row.rounds;
     row.tied = measured.tied;
     row.rank = static_cast<std::uint16_t>(std::clamp(measured.rank, 0, static_cast<int>(UINT16_MAX)));
+    row.dropped = measured.stop_reason == StopReason::dropped;
     row.p20_us = positive_or_none(measured.p20_us);
     row.p50_us = measured.p50_us;
     row.p80_us = positive_or_none(measured.p80_us);

@@ -62,6 +62,7 @@ struct ResultRow {
     double memory_mib = no_value;
     Outcome outcome = Outcome::passed;
     bool tied = false;  // cannot be told apart from the winner
+    bool dropped = false;  // by a race, after few rounds: its time tells that it is no winner, and no more
 };
 
 enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };

@@ -34,6 +34,7 @@ public:
         memory_ = columns.find("memory_mib");
         rank_ = columns.find("rank");
         tied_ = columns.find("tied");
+        stop_reason_ = columns.find("stop_reason");
         rounds_ = columns.find("rounds");
         reason_ = columns.find("reason");
         timestamp_ = columns.find("timestamp");
@@ -218,6 +219,7 @@ private:
         row.timestamp = timestamp_number(cell(timestamp_));
         row.rank = count(rank_);
         row.tied = cell(tied_) == "true";
+        row.dropped = cell(stop_reason_) == stop_reason_names.name(StopReason::dropped);
         row.rounds_taken = count(rounds_);
         constexpr double least_us = 1e-6;
         row.p50_us = value(p50_, "p50_us", least_us, longest_us);
@@ -233,8 +235,8 @@ private:
     RowBuilder builder_;
     std::array<std::size_t, problem_columns.size()> problem_at_{};
     std::array<std::size_t, origin_columns.size()> origin_at_{};
-    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, rounds_, reason_, timestamp_,
-        model_, site_;
+    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, stop_reason_, rounds_, reason_,
+        timestamp_, model_, site_;
     Texts problem_cells_;
     std::vector<std::uint32_t> problem_of_cells_;
     std::string joined_;

@@ -11,7 +11,7 @@ import harness
 REPLAY = "--backend replay --replay-script"
 SELECTION = "--shapes shapes.yaml --space space.yaml --tokens 20000,400000"
 SWEEPS = " && ".join(
-    f"normtune sweep {SELECTION} {REPLAY} {script} --quiet --out {name} >/dev/null"
+    f"normtune sweep --strategy exhaustive {SELECTION} {REPLAY} {script} --quiet --out {name} >/dev/null"
     for script, name in (("replay.yaml", "before"), ("replay_slower.yaml", "slower"))
 )
 GATES = [

@@ -76,7 +76,10 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     record.problem = small_problem();
     record.measurement = Measurement{};
     record.measurement->rounds = {{5, 3, false}, {7, 3, false}};
-    record.measurement->p50_us = 6;
+    record.measurement->p50_us = record.measurement->p20_us = record.measurement->p80_us = 6;
+    record.measurement->launches_per_sample = 8;
+    record.measurement->limit_us = 4;
+    record.measurement->floor_us = 1;
     Record failed = record;
     failed.configuration.rows_per_program = 2;
     failed.outcome = Outcome::compile_failed;
@@ -90,9 +93,19 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     incorrect.measurement.reset();
     results.records = {record, failed, incorrect};
     write_results_json(results, folder.path("results.json"));
-    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\n"));
-    const std::vector<double> samples = play(*device, {}, SampleKind::kernel, 40);
-    EXPECT_EQ(std::set(samples.begin(), samples.end()), (std::set<double>{5, 7}));
+    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\nnoise: {sigma: 0}\n"));
+    // Round after round as recorded, then the later ones again; a record without a spread gives no noise.
+    const auto kernel = device->compile(small_problem(), {});
+    const auto buffers = device->allocate(small_problem(), {});
+    for (const double expected : {5.0, 7.0, 7.0, 7.0}) {
+        SampleRequest request;
+        request.samples = 3;
+        const SampleBatch batch = device->sample(kernel.get(), *buffers, request);
+        EXPECT_EQ(batch.us, std::vector<double>(3, expected));
+        EXPECT_EQ(batch.launches_per_sample, 8);
+    }
+    EXPECT_EQ(play(*device, {}, SampleKind::copy, 1), std::vector<double>{4});
+    EXPECT_EQ(play(*device, {}, SampleKind::empty, 1), std::vector<double>{1});
     try {
         device->compile(small_problem(), failed.configuration);
         FAIL();

@@ -24,8 +24,10 @@ using testing::TempFolder;
 
 constexpr std::size_t trials = 18;
 
-SweepOptions three_problems(const TempFolder& folder, const std::string& out) {
+SweepOptions three_problems(const TempFolder& folder, const std::string& out,
+                            Strategy strategy = Strategy::exhaustive) {
     SweepOptions options = small_sweep(folder, "delays: {compile_ms: 1, sample_ms: 0.2}\n", out);
+    options.strategy = strategy;
     options.problems = {small_problem(256), small_problem(512), small_problem(1024)};
     options.stop_rule.most_rounds = 6;
     return options;
@@ -104,14 +106,19 @@ std::vector<std::string> csv_trials(const std::string& folder) {
     return trial_names;
 }
 
-TEST(KillAndResume, FiftyKillsLoseNoTrialAndDoubleNone) {
+class KillAndResumeOf : public ::testing::TestWithParam<Strategy> {};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf, ::testing::Values(Strategy::exhaustive, Strategy::racing),
+                         [](const auto& tested) { return std::string(strategy_names.name(tested.param)); });
+
+TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {
     constexpr int kills_wanted = 50;
     constexpr int kills_a_sweep = 5;
     std::mt19937 random(20261121);
     const TempFolder folder;
     const auto begin = std::chrono::steady_clock::now();
     {
-        const pid_t child = start_sweep(three_problems(folder, "whole"));
+        const pid_t child = start_sweep(three_problems(folder, "whole", GetParam()));
         int status = -1;
         waitpid(child, &status, 0);
         ASSERT_EQ(status, 0);
@@ -120,7 +127,7 @@ TEST(KillAndResume, FiftyKillsLoseNoTrialAndDoubleNone) {
     int kills = 0;
     for (int sweep = 0; kills < kills_wanted; ++sweep) {
         ASSERT_LT(sweep, kills_wanted);
-        const SweepOptions options = three_problems(folder, "sweep" + std::to_string(sweep));
+        const SweepOptions options = three_problems(folder, "sweep" + std::to_string(sweep), GetParam());
         for (int attempt = 0; attempt < kills_a_sweep; ++attempt) {
             const pid_t child = start_sweep(options);
             std::uniform_real_distribution<double> moment(0, 1);

@@ -54,7 +54,8 @@ inline Problem small_problem(std::int64_t rows = 256, std::int64_t cols = 1024) 
     return problem;
 }
 
-/// One problem, and one trial for each of rows_per_program 1, 2, 4, 8, 16, 32 (keys have ".r1.", ".r2.", …).
+/// One problem, every trial measured alike, and one trial for each of rows_per_program 1, 2, 4, 8, 16, 32 (keys have
+/// ".r1.", ".r2.", …).
 inline SweepOptions small_sweep(const TempFolder& folder, const std::string& script, const std::string& out = "out") {
     SweepOptions options;
     options.command = {"normtune", "sweep"};
@@ -62,6 +63,7 @@ inline SweepOptions small_sweep(const TempFolder& folder, const std::string& scr
     options.space.name = "small";
     options.space.axes = {{Axis::rows_per_program, {1, 2, 4, 8, 16, 32}},
                           {Axis::grid, {static_cast<int>(Grid::packed)}}};
+    options.strategy = Strategy::exhaustive;
     options.backend = Backend::replay;
     options.replay_script = folder.write("script.yaml", script);
     options.trial_timeout_s = 20;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "devices/replay/recorded_times.h"
 #include "devices/replay/replay_script.h"
 #include "run/random.h"
 #include "store/results.h"
@@ -32,8 +33,8 @@ struct ReplayKernel : Kernel {
     std::string problem_key;
     std::string config_key;
     CompileInfo compile;
-    const Timing* timing = nullptr;  // null: recorded, or the default
-    const Measurement* recorded = nullptr;
+    const Timing* timing = nullptr;                 // null: recorded, or the default
+    mutable std::optional<RecordedTimes> recorded;  // goes on from round to round
     const CompileInfo& info() const override { return compile; }
 };
 
@@ -51,16 +52,11 @@ struct ReplayBuffers : Buffers {
 };
 
 double draw(const Noise& noise, Random& random) {
-    // Box and Muller; 1 − u keeps the logarithm finite.
-    const auto normal = [&] {
-        const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
-        return radius * std::cos(2 * std::numbers::pi * random.unit());
-    };
     switch (noise.kind) {
         case NoiseKind::normal:
-            return std::max(0.01, 1 + noise.sigma * normal());
+            return std::max(0.01, 1 + noise.sigma * normal_draw(random));
         case NoiseKind::lognormal:
-            return std::exp(noise.sigma * normal());
+            return std::exp(noise.sigma * normal_draw(random));
         case NoiseKind::uniform:
             return 1 + noise.sigma * (2 * random.unit() - 1);
     }
@@ -74,6 +70,9 @@ public:
             recorded_ = read_results_json(script_.recorded);
             for (const Record& record : recorded_.records) {
                 by_trial_.emplace(record.trial_key(), &record);
+                if (record.measurement) {
+                    beside_.emplace(record.problem.key(), &*record.measurement);
+                }
             }
         }
         play(Moment::start, "", "");
@@ -93,7 +92,9 @@ public:
         if (const Record* record = recorded(kernel->problem_key, kernel->config_key)) {
             fail_as(*record);
             kernel->compile = record->compile.value_or(kernel->compile);
-            kernel->recorded = record->measurement ? &*record->measurement : nullptr;
+            if (record->measurement && !record->measurement->rounds.empty()) {
+                kernel->recorded.emplace(*record->measurement);
+            }
         }
         for (const Timing& timing : script_.timings) {
             if (timing.trials.matches(kernel->problem_key, kernel->config_key)) {
@@ -146,11 +147,18 @@ public:
         SampleBatch batch;
         batch.timer = "replay";
         Random random(mix_seed(script_.seed ^ request.seed, config_key));
+        const Measurement* beside = moment == Moment::measure ? nullptr : recorded_beside(replay_buffers.problem_key);
+        if (plays_record(replay_kernel)) {
+            replay_kernel->recorded->begin_round(random);
+            batch.launches_per_sample = replay_kernel->recorded->launches_per_sample();
+        } else if (beside != nullptr) {
+            batch.launches_per_sample = beside->launches_per_sample;
+        }
         double spent_us = 0;
         while (batch.us.size() < static_cast<std::size_t>(request.samples) &&
                (batch.us.empty() || request.time_cap_us <= 0 || spent_us < request.time_cap_us)) {
-            batch.us.push_back(next_us(replay_kernel, replay_buffers.problem, moment, random));
-            spent_us += batch.us.back();
+            batch.us.push_back(next_us(replay_kernel, replay_buffers.problem, moment, beside, random));
+            spent_us += batch.us.back() * batch.launches_per_sample;
         }
         if (fault != nullptr && fault->kind == FaultKind::throttle) {
             batch.throttle_reasons.push_back(fault->text);
@@ -252,18 +260,30 @@ private:
                                    : static_cast<double>(least_bytes(problem)) / script_.copy_gbps / 1e3;
     }
 
-    double next_us(const ReplayKernel* kernel, const Problem& problem, Moment moment, Random& random) {
+    /// A measured record of the problem, for the copy's and the empty launch's times; null: none.
+    const Measurement* recorded_beside(const std::string& problem_key) const {
+        const auto found = beside_.find(problem_key);
+        return found == beside_.end() ? nullptr : found->second;
+    }
+
+    static bool plays_record(const ReplayKernel* kernel) {
+        return kernel != nullptr && kernel->timing == nullptr && kernel->recorded;
+    }
+
+    double next_us(const ReplayKernel* kernel, const Problem& problem, Moment moment, const Measurement* beside,
+                   Random& random) {
         const auto taken = static_cast<double>(samples_taken_++);
         const double drift =
             1 + script_.drift_amplitude * std::sin(2 * std::numbers::pi * taken / script_.drift_period_samples);
         if (moment != Moment::measure) {
-            const double us = moment == Moment::copy ? copy_us(problem) : script_.empty_us;
+            const bool scripted = beside == nullptr || beside->limit_us <= 0;
+            const double copy = scripted ? copy_us(problem) : beside->limit_us;
+            const double empty = scripted ? script_.empty_us : beside->floor_us;
+            const double us = moment == Moment::copy ? copy : empty;
             return us * drift * draw(script_.noise, random);
         }
-        if (kernel->timing == nullptr && kernel->recorded != nullptr && !kernel->recorded->rounds.empty()) {
-            // A record keeps its rounds' medians; which one comes next is left to the request's seed.
-            const auto& rounds = kernel->recorded->rounds;
-            return rounds[random.below(rounds.size())].median_us;
+        if (plays_record(kernel)) {
+            return kernel->recorded->sample_us(random);
         }
         const Timing timing = kernel->timing != nullptr ? *kernel->timing : Timing{};
         if (!timing.samples_us.empty()) {
@@ -279,6 +299,7 @@ private:
     std::vector<std::int64_t> seen_;  // occasions of each fault so far
     Results recorded_;
     std::unordered_map<std::string, const Record*> by_trial_;
+    std::unordered_map<std::string, const Measurement*> beside_;  // by problem
     std::unordered_map<std::string, std::size_t> turns_;
     std::uint64_t samples_taken_ = 0;
 };

@@ -1,0 +1,168 @@
+#include "run/batch_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "run/random.h"
+#include "run/tuning.h"
+#include "support/clock.h"
+
+namespace normtune {
+
+namespace {
+
+// Where in its work a trial is, for the estimate of the remaining time.
+double part_done(std::size_t rounds, int least_rounds) {
+    const double measured = std::min(1.0, static_cast<double>(rounds) / (least_rounds + 1));
+    return part_of_building + (1 - part_of_building) * measured;
+}
+
+}  // namespace
+
+BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>& batch)
+    : context_(context), batch_(batch), references_{{SampleKind::copy, {}, 0}, {SampleKind::empty, {}, 0}} {}
+
+bool BatchRounds::any_running() const {
+    return std::any_of(batch_.begin(), batch_.end(), [](const RunningTrial& t) { return !t.stopped && !t.guest; });
+}
+
+std::optional<Failure> BatchRounds::measure() {
+    while (any_running()) {
+        take_round();
+        if (lost_) {
+            break;
+        }
+        for (RunningTrial& trial : batch_) {
+            const StopReason reason = trial.stopped ? StopReason::none : reason_to_stop(trial);
+            if (reason != StopReason::none) {
+                end(trial, reason);
+                context_.session.drop(trial.id);
+            }
+        }
+        report();
+    }
+    return lost_;
+}
+
+std::optional<Failure> BatchRounds::race(std::size_t configurations, std::vector<double>& noise) {
+    Race race(batch_.size(), configurations, tuning::race, std::move(noise));
+    while (any_running() && !race.over(context_.options.stop_rule.least_rounds)) {
+        take_round();
+        if (lost_) {
+            break;
+        }
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            if (batch_[i].stopped && race.running(i)) {
+                race.leave(i);
+            } else if (race.running(i)) {
+                race.take(i, batch_[i].series.round_medians_us().back());
+            }
+        }
+        for (const std::size_t i : race.end_round()) {
+            end(batch_[i], StopReason::dropped);
+            context_.session.drop(batch_[i].id);
+        }
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            if (race.running(i) && reason_to_stop(batch_[i]) == StopReason::time_cap) {
+                race.leave(i);
+                end(batch_[i], StopReason::time_cap);
+            }
+        }
+        report();
+    }
+    noise = race.noise();
+    for (RunningTrial& trial : batch_) {
+        if (!lost_ && !trial.stopped) {
+            const StopReason reason = reason_to_stop(trial);
+            end(trial, reason == StopReason::none ? StopReason::sample_cap : reason);
+        }
+    }
+    return lost_;
+}
+
+StopReason BatchRounds::reason_to_stop(const RunningTrial& trial) const {
+    const Series& series = trial.series;
+    const StopReason reason = context_.options.stop_rule.decide(series.round_medians_us(), series.spent_us());
+    return reason == StopReason::none && past(context_.end) ? StopReason::time_cap : reason;
+}
+
+// Trials and references once each, in an order of its own, so that drift within the round favours none of them.
+void BatchRounds::take_round() {
+    std::vector<std::size_t> order(batch_.size() + references_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::string purpose = fmt::format("round order/{}/{}", context_.problem.key(), context_.number);
+    shuffle(order, Random(mix_seed(context_.options.seed, purpose, static_cast<std::uint64_t>(round_++))));
+    for (const std::size_t i : order) {
+        if (lost_) {
+            return;
+        }
+        if (i >= batch_.size()) {
+            take(references_[i - batch_.size()]);
+        } else if (!batch_[i].stopped) {
+            take(batch_[i]);
+        }
+        report();
+    }
+}
+
+void BatchRounds::take(RunningTrial& trial) {
+    auto failure = context_.rounds.take(trial.series, trial.id, context_.configurations[trial.id]);
+    if (failure && failure->of_problem) {
+        lost_ = std::move(failure);
+    } else if (failure) {
+        trial.stopped = true;
+        if (trial.guest) {
+            trial.record = *context_.recorder.find(context_.problem.key(), context_.configurations[trial.id].key());
+            trial.record.measurement.reset();
+        }
+        trial.record.timestamp = utc_timestamp();
+        trial.record.outcome = failure->outcome;
+        trial.record.reason = failure->reason;
+        context_.recorder.add(std::move(trial.record));
+        context_.session.drop(trial.id);
+    }
+}
+
+void BatchRounds::take(Reference& reference) {
+    if (reference.failures >= tuning::most_reference_failures) {
+        return;
+    }
+    auto failure = context_.rounds.take(reference.series, reference.kind);
+    if (failure && failure->of_problem) {
+        lost_ = std::move(failure);
+    } else if (failure && ++reference.failures == tuning::most_reference_failures) {
+        context_.recorder.warn(fmt::format("{}: the {} cannot be measured: {}", context_.problem.key(),
+                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
+                                           failure->reason));
+    }
+}
+
+void BatchRounds::end(RunningTrial& trial, StopReason reason) {
+    trial.stopped = true;
+    if (trial.guest) {
+        return;
+    }
+    MeasurementContext context;
+    context.problem = &context_.problem;
+    context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
+    context.rotation_bytes = context_.rotation_bytes;
+    context.cold = context_.options.cold;
+    context.stop_reason = reason;
+    trial.record.measurement = summarise(trial.series, references_[0].series, references_[1].series, context);
+    trial.record.timestamp = utc_timestamp();
+    trial.record.outcome = Outcome::passed;
+    context_.recorder.add(std::move(trial.record));
+}
+
+void BatchRounds::report() const {
+    double in_part = 0;
+    for (const RunningTrial& trial : batch_) {
+        const bool goes_on = !trial.stopped && !trial.guest;
+        in_part += goes_on ? part_done(trial.series.rounds().size(), context_.options.stop_rule.least_rounds) : 0;
+    }
+    context_.recorder.update(in_part);
+}
+
+}  // namespace normtune
