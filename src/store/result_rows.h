@@ -61,7 +61,7 @@ struct ResultRow {
     double limit_us = no_value;  // p50 of the copy in the same rounds
     double memory_mib = no_value;
     Outcome outcome = Outcome::passed;
-    bool tied = false;  // cannot be told apart from the winner
+    bool tied = false;     // cannot be told apart from the winner
     bool dropped = false;  // by a race, after few rounds: its time tells that it is no winner, and no more
 };
 
