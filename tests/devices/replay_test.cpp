@@ -113,6 +113,15 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
         EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
         EXPECT_STREQ(error.what(), "line 3");
     }
+    Configuration never_recorded;
+    never_recorded.rows_per_program = 8;
+    try {
+        device->compile(small_problem(), never_recorded);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::unsupported);
+    }
+    EXPECT_NO_THROW(device->compile(small_problem(512), never_recorded));
     EXPECT_EQ(device->scripted_verification(small_problem(), incorrect.configuration)->reason, "y is off");
     EXPECT_TRUE(device->scripted_verification(small_problem(), {})->passed);
 }

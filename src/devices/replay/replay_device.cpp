@@ -102,6 +102,11 @@ public:
                 break;
             }
         }
+        // A made-up time would race against recorded ones.
+        if (kernel->timing == nullptr && !kernel->recorded && beside_.contains(kernel->problem_key) &&
+            recorded(kernel->problem_key, kernel->config_key) == nullptr) {
+            throw DeviceError(DeviceFault::unsupported, "the recorded run has no such trial of this problem");
+        }
         return kernel;
     }
 
