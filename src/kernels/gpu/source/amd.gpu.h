@@ -8,6 +8,8 @@
 #endif
 #define NT_KERNEL(threads, programs) extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads))) NT_WAVES void
 
+// The compiler of ROCm 5.2 puts several chains into scratch memory.
+#define NT_SUM_CHAINS 1
 NT_DEVICE int nt_thread() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
 NT_DEVICE int nt_program_x() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x()); }
 NT_DEVICE int nt_program_y() { return static_cast<int>(__builtin_amdgcn_workgroup_id_y()); }

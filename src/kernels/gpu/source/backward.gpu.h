@@ -172,11 +172,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         if constexpr (NT_RESIDENCY == nt_registers) {
             gammas.before_sum();
         }
-        float sum[nt_held_rows];
-        NT_UNROLL
-        for (int held = 0; held < nt_held_rows; ++held) {
-            sum[held] = 0.0f;
-        }
+        nt_row_sums row_sums;
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
             stage.first_pass(step, chunk, 2);
@@ -204,7 +200,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     if (NT_REDUCTION != nt_guard || inside) {
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
-                            nt_accumulate(sum[held], nt_scaled_gradient(d[i], g[i]) * v[i], inside);
+                            row_sums.add(held, i, nt_scaled_gradient(d[i], g[i]) * v[i], inside);
                             if constexpr (nt_sums_dgamma) {
                                 const float product = d[i] * nt_normalised(v[i], scales.now[held]);
                                 const float share = NT_CASTING == nt_none ? nt_round<nt_element>(product) : product;
@@ -224,6 +220,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 }
             }
         }
+        float sum[nt_held_rows];
+        row_sums.total(sum);
         nt_row_sum(sum, shared, step);
 
         NT_NO_UNROLL

@@ -42,16 +42,12 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         if (walk.first_row(step) >= walk.rows) {
             break;
         }
-        stage.open(step);
         if constexpr (NT_RESIDENCY == nt_registers) {
             gammas.before_sum();
         }
+        stage.open(step);
 
-        float sum[nt_held_rows];
-        NT_UNROLL
-        for (int held = 0; held < nt_held_rows; ++held) {
-            sum[held] = 0.0f;
-        }
+        nt_row_sums row_sums;
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
             stage.first_pass(step, chunk, inputs);
@@ -88,7 +84,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             const float square = NT_CASTING == nt_none ? nt_round<nt_element>(v[i] * v[i]) : v[i] * v[i];
-                            nt_accumulate(sum[held], square, inside);
+                            row_sums.add(held, i, square, inside);
                         }
                     }
                 }
@@ -97,6 +93,8 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         if constexpr (NT_RESIDENCY != nt_registers) {
             gammas.before_sum();
         }
+        float sum[nt_held_rows];
+        row_sums.total(sum);
         nt_row_sum(sum, shared, step);
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {
@@ -121,9 +119,8 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
                     const int column = nt_column(chunk * nt_accesses + access);
-                    float v[nt_width], g[nt_width];
+                    float v[nt_width];
                     stage.get(step, chunk, 0, held, access).unpack(v);
-                    gammas.get(chunk, access, g);
                     if constexpr (nt_fused && !keep_sum) {
                         float r[nt_width];
                         stage.get(step, chunk, 1, held, access).unpack(r);
@@ -133,12 +130,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         }
                     }
                     stage.release(step, chunk, held, access);
-                    NT_UNROLL
-                    for (int i = 0; i < nt_width; ++i) {
-                        v[i] = nt_normalised(v[i], sum[held]) * g[i];
-                    }
-                    nt_data out;
-                    out.pack(v);
+                    const nt_data out = nt_scaled(v, sum[held], gammas, chunk, access);
                     if (nt_in_row(column) && walk.has(row)) {
                         nt_store(nt_output(y, row, chunk * nt_accesses + access), out);
                     }

@@ -85,6 +85,18 @@ NT_DEVICE unsigned nt_pair_bf16(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
     return out;
 }
+#define NT_MULTIPLY_PAIRS 1
+NT_DEVICE unsigned nt_multiply_pair_bf16(unsigned a, unsigned b) {
+    constexpr unsigned minus_zeros = 0x80008000u;  // plus these, a product keeps its sign where it is 0
+    unsigned out;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(out) : "r"(a), "r"(b), "r"(minus_zeros));
+    return out;
+}
+NT_DEVICE unsigned nt_multiply_pair_fp16(unsigned a, unsigned b) {
+    unsigned out;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+    return out;
+}
 #endif
 
 #if NT_LOAD_HINT == 1
@@ -192,7 +204,7 @@ NT_DEVICE unsigned nt_read_acquire(const unsigned* p) {
     return v;
 }
 
-#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800 && NT_HAS_ASYNC_COPY
 #define NT_ASYNC_COPY 1
 NT_DEVICE unsigned nt_shared_address(const void* p) {
     unsigned address;

@@ -45,6 +45,19 @@ NT_DEVICE float nt_low(nt_fp16, unsigned word) { return nt_from_fp16(word & 0xff
 NT_DEVICE float nt_high(nt_fp16, unsigned word) { return nt_from_fp16(word >> 16); }
 NT_DEVICE unsigned nt_pair(nt_fp16, float low, float high) { return nt_pair_fp16(low, high); }
 
+/// Products of a word's two numbers, where the device has them for the type.
+template <class E>
+NT_DEVICE unsigned nt_multiply_pair(E, unsigned, unsigned) {
+    return 0u;
+}
+#if defined(NT_MULTIPLY_PAIRS)
+constexpr bool nt_multiplies_pairs = NT_DTYPE != 0;
+NT_DEVICE unsigned nt_multiply_pair(nt_bf16, unsigned a, unsigned b) { return nt_multiply_pair_bf16(a, b); }
+NT_DEVICE unsigned nt_multiply_pair(nt_fp16, unsigned a, unsigned b) { return nt_multiply_pair_fp16(a, b); }
+#else
+constexpr bool nt_multiplies_pairs = false;
+#endif
+
 /// The value that `v` has once it is stored as E.
 template <class E>
 NT_DEVICE float nt_round(float v) {

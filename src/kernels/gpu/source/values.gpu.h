@@ -37,17 +37,7 @@ struct nt_gammas {
     /// g = offset + w, as the casting rounds it.
     NT_DEVICE void get(int chunk, int access, float (&g)[nt_width]) const {
         if constexpr (nt_affine) {
-            if constexpr (nt_gamma_in_shared) {
-                nt_gamma v;
-                nt_load_shared(v, nt_gamma_piece(shared, chunk * nt_accesses + access));
-                v.unpack(g);
-            } else if constexpr (by_vector) {
-                nt_gamma v;
-                load(v, chunk * nt_accesses + access);
-                v.unpack(g);
-            } else {
-                now[access].unpack(g);
-            }
+            packed(chunk, access).unpack(g);
             NT_UNROLL
             for (int i = 0; i < nt_width; ++i) {
                 if constexpr (NT_CASTING == nt_none) {
@@ -63,6 +53,19 @@ struct nt_gammas {
                 g[i] = 1.0f;
             }
         }
+    }
+
+    /// w, as it lies in memory.
+    NT_DEVICE nt_gamma packed(int chunk, int access) const {
+        nt_gamma v;
+        if constexpr (nt_gamma_in_shared) {
+            nt_load_shared(v, nt_gamma_piece(shared, chunk * nt_accesses + access));
+        } else if constexpr (by_vector) {
+            load(v, chunk * nt_accesses + access);
+        } else {
+            v = now[access];
+        }
+        return v;
     }
 
 private:
@@ -91,11 +94,72 @@ NT_DEVICE float nt_normalised(float value, float rstd) {
     }
 }
 
-/// sum += q, in the form of NT_REDUCTION.
-NT_DEVICE void nt_accumulate(float& sum, float q, bool inside) {
-    if constexpr (NT_REDUCTION == nt_where) {
-        sum += inside ? q : 0.0f;
+/// y = n·g of one vector. A product of two 16-bit numbers is exact in fp32: where the device multiplies pairs of them,
+/// with one rounding, the result is the same.
+NT_DEVICE nt_data nt_scaled(const float (&value)[nt_width], float rstd, const nt_gammas& gammas, int chunk, int access) {
+    float v[nt_width];
+    nt_data out;
+    if constexpr (nt_multiplies_pairs && NT_CASTING == nt_llama && nt_affine && NT_OFFSET == 0 && NT_DTYPE == NT_WEIGHT_DTYPE) {
+        NT_UNROLL
+        for (int i = 0; i < nt_width; ++i) {
+            v[i] = value[i] * rstd;
+        }
+        out.pack(v);
+        const nt_gamma gamma = gammas.packed(chunk, access);
+        NT_UNROLL
+        for (int i = 0; i < nt_data::words; ++i) {
+            out.word[i] = nt_multiply_pair(nt_element{}, out.word[i], gamma.word[i]);
+        }
     } else {
-        sum += q;
+        float g[nt_width];
+        gammas.get(chunk, access, g);
+        NT_UNROLL
+        for (int i = 0; i < nt_width; ++i) {
+            v[i] = nt_normalised(value[i], rstd) * g[i];
+        }
+        out.pack(v);
     }
+    return out;
 }
+
+#if !defined(NT_SUM_CHAINS)
+#define NT_SUM_CHAINS 4
+#endif
+/// The sums of the rows at hand, each in chains of additions that do not wait for each other: in one chain, a few rows
+/// would take the latency of all their additions in a line.
+struct nt_row_sums {
+    static constexpr int chains = nt_held_rows >= NT_SUM_CHAINS ? 1 : NT_SUM_CHAINS / nt_held_rows;
+    float part[nt_held_rows][chains];
+
+    NT_DEVICE nt_row_sums() {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            NT_UNROLL
+            for (int chain = 0; chain < chains; ++chain) {
+                part[held][chain] = 0.0f;
+            }
+        }
+    }
+    /// Number i of a vector, in the form of NT_REDUCTION.
+    NT_DEVICE void add(int held, int i, float q, bool inside) {
+        float& sum = part[held][i % chains];
+        if constexpr (NT_REDUCTION == nt_where) {
+            sum += inside ? q : 0.0f;
+        } else {
+            sum += q;
+        }
+    }
+    NT_DEVICE void total(float (&sum)[nt_held_rows]) {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            NT_UNROLL
+            for (int half = chains / 2; half > 0; half /= 2) {
+                NT_UNROLL
+                for (int chain = 0; chain < half; ++chain) {
+                    part[held][chain] += part[held][chain + half];
+                }
+            }
+            sum[held] = part[held][0];
+        }
+    }
+};
