@@ -1,5 +1,7 @@
 #include "devices/registry.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "devices/cpu/cpu_device.h"
@@ -9,16 +11,13 @@
 #include "devices/cuda/discovery.h"
 #include "devices/hip/code.h"
 #include "devices/hip/discovery.h"
+#include "devices/hip/hip_device.h"
 #include "devices/replay/replay_device.h"
 #include "support/error.h"
 
 namespace normtune {
 
 namespace {
-
-[[noreturn]] void not_measured() {
-    throw InputError(fmt::format("no hip device: {}", hip::why_no_hip_device()));
-}
 
 void check_cpu(int ordinal) {
     if (ordinal != 0) {
@@ -31,7 +30,11 @@ void check_cpu(int ordinal) {
 std::vector<DeviceReport> find_devices() {
     std::vector<DeviceReport> reports = cuda::find_cuda_devices();
     reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
-    reports.push_back({Backend::hip, std::nullopt, hip::why_no_hip_device()});
+    const std::vector<DeviceReport> hip = hip::find_hip_devices();
+    // The best first: any GPU before the processors.
+    const bool gpu_of_amd =
+        std::any_of(hip.begin(), hip.end(), [](const DeviceReport& r) { return r.info.has_value(); });
+    reports.insert(gpu_of_amd ? reports.end() - 1 : reports.end(), hip.begin(), hip.end());
     return reports;
 }
 
@@ -79,14 +82,14 @@ DeviceInfo describe_architecture(const std::string& arch) {
 
 std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
     if (device.backend == Backend::hip) {
-        return hip::open_compiler(device);
+        return gpu::offline_compiler(device, hip::toolchain(device.arch));
     }
     if (device.backend != Backend::cuda) {
         throw InputError(
             fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
                         backend_names.name(device.backend), fmt::join(known_architectures(), ", ")));
     }
-    return cuda::open_compiler(device);
+    return gpu::offline_compiler(device, cuda::toolchain(device.arch));
 }
 
 std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::string& script) {
@@ -99,7 +102,7 @@ std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::str
         case Backend::replay:
             return open_replay(script);
         default:
-            not_measured();
+            return hip::open_hip_device(ordinal);
     }
 }
 
@@ -113,8 +116,20 @@ DeviceInfo describe_device(Backend backend, int ordinal, const std::string& scri
         case Backend::replay:
             return describe_replay(script);
         default:
-            not_measured();
+            return hip::describe_hip_device(ordinal);
     }
+}
+
+DeviceInfo described(const std::vector<DeviceReport>& reports, Backend backend, int ordinal) {
+    const std::string_view name = backend_names.name(backend);
+    if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= reports.size()) {
+        throw InputError(fmt::format("there is no {} device {}; 'normtune devices' lists what is here", name, ordinal));
+    }
+    const DeviceReport& report = reports[static_cast<std::size_t>(ordinal)];
+    if (!report.info) {
+        throw InputError(fmt::format("{} device {} cannot be used: {}", name, ordinal, report.why_not));
+    }
+    return *report.info;
 }
 
 }  // namespace normtune

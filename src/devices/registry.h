@@ -18,6 +18,9 @@ struct DeviceReport {
     std::string why_not;             // one line: what is missing and what would mend it
 };
 
+/// Device `ordinal` of a backend's reports. Throws InputError: it is not there, or not usable.
+DeviceInfo described(const std::vector<DeviceReport>& reports, Backend backend, int ordinal);
+
 /// Every backend's devices, the best first (GPUs before the CPU). The CPU is always there. Replay is never listed.
 std::vector<DeviceReport> find_devices();
 

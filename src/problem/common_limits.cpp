@@ -36,7 +36,7 @@ std::int64_t row_groups(const Configuration& c, const Problem& problem) {
 
 std::int64_t programs(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t groups = row_groups(c, problem);
-    return persistent(c) ? std::min(groups, std::int64_t{c.programs_per_sm} * device.compute_units) : groups;
+    return persistent(c) ? std::min(groups, c.programs_per_sm * units_in_use(c, device)) : groups;
 }
 
 bool tiled(const Configuration& c, const Problem& problem) {
@@ -167,17 +167,23 @@ void add_grid_limits(Limits& limits) {
     limits.add(
         Axis::programs_per_sm, "redundant.programs_per_sm.rows",
         "fewer programs a compute unit already take all rows at once",
-        {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm},
+        {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin},
         [listed = limits.listed(Axis::programs_per_sm)](const Configuration& c, const Problem& p, const DeviceInfo& d) {
             return !persistent(c) || std::none_of(listed.begin(), listed.end(), [&](int fewer) {
-                return fewer < c.programs_per_sm && std::int64_t{fewer} * d.compute_units >= row_groups(c, p);
+                return fewer < c.programs_per_sm && fewer * units_in_use(c, d) >= row_groups(c, p);
             });
         });
+    limits.add_redundant(Axis::unit_margin, "the grid is not persistent", {Axis::grid},
+                         [](const Configuration& c, const Problem&, const DeviceInfo&) { return persistent(c); });
+    limits.add(Axis::unit_margin, "invalid.unit_margin", "no compute unit would be left",
+               {Axis::grid, Axis::unit_margin}, [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                   return !persistent(c) || c.unit_margin < d.compute_units;
+               });
     const bool lists_per_row = limits.lists(Axis::grid, static_cast<int>(Grid::per_row));
     const bool lists_strided = limits.lists(Axis::grid, static_cast<int>(Grid::persistent_strided));
     limits.add(Axis::grid, "redundant.grid",
                "packed with one row is per_row; contiguous with one group of rows a program is strided",
-               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm},
+               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin},
                [=](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    if (c.grid == Grid::packed) {
                        return !lists_per_row || c.rows_per_program > 1;
@@ -247,8 +253,8 @@ void add_row_limits(Limits& limits) {
 }
 
 void add_pipeline_limits(Limits& limits) {
-    const std::vector<Axis> launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
-                                   Axis::programs_per_sm};
+    const std::vector<Axis> launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program,
+                                   Axis::grid,      Axis::programs_per_sm, Axis::unit_margin};
     const auto has_next_row = [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
         return serial_passes(c, p, d) > 1;
     };
@@ -326,6 +332,10 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
 
 bool divides_evenly(const Configuration& c, const Problem& problem, const BackendTraits& traits) {
     return evenly(c, problem, !holds_inert(traits, Axis::vector_bytes), traits.row_is_one_block);
+}
+
+std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
+    return std::max(1, device.compute_units - c.unit_margin);
 }
 
 std::int64_t serial_passes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {

@@ -33,6 +33,7 @@ constexpr std::array<AxisDomain, axis_count> domains{{
     {{}, 1, 32, true},                        // reduce_warps
     {{}, 0, 16, false},                       // waves_per_eu
     {{}, 1, 16, true},                        // tile_rows
+    {{}, 0, 1023, false},                     // unit_margin
 }};
 
 std::optional<int> whole_number(std::string_view text) {
@@ -159,6 +160,8 @@ private:
             tile(part);
         } else if (part.starts_with("wpe")) {
             number(Axis::waves_per_eu, part, "wpe");
+        } else if (part.starts_with("um")) {
+            number(Axis::unit_margin, part, "um");
         } else if (part.starts_with("h")) {
             number(Axis::tile_rows, part, "h");
         } else if (part.starts_with("p")) {
@@ -230,6 +233,8 @@ int axis_value(const Configuration& c, Axis axis) {
             return c.waves_per_eu;
         case Axis::tile_rows:
             return c.tile_rows;
+        case Axis::unit_margin:
+            return c.unit_margin;
     }
     return 0;
 }
@@ -298,6 +303,9 @@ void set_axis(Configuration& c, Axis axis, int value) {
             break;
         case Axis::tile_rows:
             c.tile_rows = value;
+            break;
+        case Axis::unit_margin:
+            c.unit_margin = value;
             break;
     }
 }
@@ -373,6 +381,9 @@ std::string Configuration::key() const {
     }
     if (tile_rows != plain.tile_rows) {
         out += fmt::format(".h{}", tile_rows);
+    }
+    if (unit_margin != plain.unit_margin) {
+        out += fmt::format(".um{}", unit_margin);
     }
     return out;
 }

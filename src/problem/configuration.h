@@ -66,12 +66,14 @@ struct Configuration {
     int reduce_warps = 4;
     int waves_per_eu = 0;  // AMD's occupancy hint; 0: the compiler's choice
     int tile_rows = 1;     // rows that a row's threads hold and sum together: above 1 a program takes 2-D tiles
+    int unit_margin = 0;   // compute units that a persistent grid leaves to other work (TransformerEngine's sm_margin)
 
     friend bool operator==(const Configuration&, const Configuration&) = default;
 
     /// Stable, readable, parses back: "w4.t128.r1.row.registers.masked.per_row", then each further axis that differs
     /// from its default, in the order of Axis: ".runtime", ".p2", ".gamma_hoisted", ".v8", ".ld_streaming",
-    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2", ".h4". New axes come with a default, so old
+    /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2", ".h4",
+    /// ".um8". New axes come with a default, so old
     /// keys stay valid.
     std::string key() const;
     /// Throws InputError: which part of the key is wrong and what would be right.
@@ -99,14 +101,15 @@ enum class Axis {
     reduce_cols,
     reduce_warps,
     waves_per_eu,
-    tile_rows
+    tile_rows,
+    unit_margin
 };
-inline constexpr int axis_count = 21;
+inline constexpr int axis_count = 22;
 inline constexpr NameTable<Axis, axis_count> axis_names{
     {"num_warps",    "threads_per_row", "rows_per_program", "block_size", "residency",    "reduction",
      "grid",         "rows_binding",    "programs_per_sm",  "gamma",      "vector_bytes", "load_hint",
      "store_hint",   "stages",          "offset_bits",      "dgamma",     "reduce_rows",  "reduce_cols",
-     "reduce_warps", "waves_per_eu",    "tile_rows"}};
+     "reduce_warps", "waves_per_eu",    "tile_rows",        "unit_margin"}};
 
 /// What an axis may hold: named values, or whole numbers from `least` to `most`.
 struct AxisDomain {

@@ -1,17 +1,15 @@
 #include "problem/shard.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <future>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "problem/plan.h"
 #include "support/error.h"
+#include "support/on_all_cores.h"
 
 namespace normtune {
 namespace {
@@ -26,22 +24,10 @@ std::optional<int> whole_number(std::string_view text) {
 std::vector<ProblemWork> work_of(const std::vector<Problem>& problems, const SearchSpace& space,
                                  const BackendTraits& traits, const DeviceInfo& device) {
     std::vector<ProblemWork> work(problems.size());
-    std::atomic<std::size_t> next = 0;
-    const auto take = [&] {
-        for (std::size_t i = next++; i < problems.size(); i = next++) {
-            const ProblemPlan plan = plan_problem(problems[i], space, traits, device, false, {});
-            work[i] = {problems[i].key(), estimated_work(problems[i], plan.kept)};
-        }
-    };
-    std::vector<std::future<void>> others;
-    const std::size_t threads = std::min<std::size_t>(std::thread::hardware_concurrency(), problems.size());
-    for (std::size_t i = 1; i < threads; ++i) {
-        others.push_back(std::async(std::launch::async, take));
-    }
-    take();
-    for (std::future<void>& other : others) {
-        other.get();  // throws what it threw
-    }
+    on_all_cores(problems.size(), [&](std::size_t i) {
+        const ProblemPlan plan = plan_problem(problems[i], space, traits, device, false, {});
+        work[i] = {problems[i].key(), estimated_work(problems[i], plan.kept)};
+    });
     return work;
 }
 

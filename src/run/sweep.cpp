@@ -18,6 +18,7 @@
 #include "run/worker_session.h"
 #include "store/journal.h"
 #include "support/error.h"
+#include "support/on_all_cores.h"
 
 namespace normtune {
 
@@ -51,13 +52,13 @@ SweepOptions of_shard(SweepOptions options, const ShardShare& share) {
 
 std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShare& share, const DeviceInfo& device) {
     const BackendTraits traits = backend_traits(options.backend);
-    std::vector<ProblemTrials> plans;
-    for (std::size_t i = 0; i < options.problems.size(); ++i) {
-        plans.push_back(choose_trials(options.problems[i], options, traits, device));
+    std::vector<ProblemTrials> plans(options.problems.size());
+    on_all_cores(plans.size(), [&](std::size_t i) {
+        plans[i] = choose_trials(options.problems[i], options, traits, device);
         if (!options.shard.whole()) {
-            plans.back().summary.place = share.places[i];
+            plans[i].summary.place = share.places[i];
         }
-    }
+    });
     return plans;
 }
 
@@ -116,9 +117,10 @@ public:
         }
     }
 
-    void run() {
+    /// `end`: of the budget, if there is one.
+    void run(Deadline end) {
         if (options_.budget_s > 0) {
-            options_.strategy == Strategy::racing ? spend_where_it_tells() : spend_evenly();
+            options_.strategy == Strategy::racing ? spend_where_it_tells(end) : spend_evenly(end);
         } else {
             for (std::size_t i = 0; i < runs_.size(); ++i) {
                 run(i, std::nullopt);
@@ -151,16 +153,15 @@ private:
     }
 
     /// What is left is shared evenly by those that are still to come.
-    void spend_evenly() {
-        const Deadline end = deadline_in(options_.budget_s);
+    void spend_evenly(Deadline end) {
         for (std::size_t i = 0; i < runs_.size(); ++i) {
             run(i, std::max(0.0, seconds_until(end)) / static_cast<double>(runs_.size() - i));
         }
     }
 
-    void spend_where_it_tells() {
-        const Deadline end = deadline_in(options_.budget_s);
-        while (const auto slice = next_slice(states_, options_.budget_s, seconds_until(end), tuning::least_slice_s)) {
+    void spend_where_it_tells(Deadline end) {
+        const double budget_s = seconds_until(end);  // planning took its part
+        while (const auto slice = next_slice(states_, budget_s, seconds_until(end), tuning::least_slice_s)) {
             run(slice->problem, slice->seconds);
         }
     }
@@ -219,6 +220,7 @@ Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& p
 
 SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     check(selected);
+    const Deadline end = deadline_in(selected.budget_s);
     const DeviceInfo device = describe_device(selected.backend, selected.ordinal, selected.replay_script);
     const ShardShare share =
         share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
@@ -238,7 +240,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const InterruptGuard guard;
     SweepResult result;
     try {
-        ProblemRuns(options, device, plans, recorder).run();
+        ProblemRuns(options, device, plans, recorder).run(end);
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}",

@@ -145,6 +145,7 @@ constexpr Column columns[] = {
     {"reduce_warps", axis_cell<Axis::reduce_warps>},
     {"waves_per_eu", axis_cell<Axis::waves_per_eu>},
     {"tile_rows", axis_cell<Axis::tile_rows>},
+    {"unit_margin", axis_cell<Axis::unit_margin>},
     // How it was measured.
     {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
     {"launches_per_sample",

@@ -100,7 +100,7 @@ TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
 TEST_F(CudaCompiler, AnUnknownArchitectureIsUnsupported) {
     DeviceInfo device = *known_cuda_device("sm_80");
     device.arch = "sm_42";
-    EXPECT_THROW(cuda::open_compiler(device), InputError);
+    EXPECT_THROW(normtune::open_compiler(device), InputError);
 }
 
 TEST_F(CudaCompiler, MayBeLeftWithWorkInTheQueue) {
@@ -119,7 +119,7 @@ TEST_F(CudaCompiler, TheDefaultSpaceDoesNotSpill) {
     const SearchSpace space = load_space("default");
     for (const char* arch : {"sm_80", "sm_90"}) {
         const DeviceInfo device = *known_cuda_device(arch);
-        const std::unique_ptr<CodeCompiler> compiler = cuda::open_compiler(device);
+        const std::unique_ptr<CodeCompiler> compiler = normtune::open_compiler(device);
         int compiled = 0;
         int spilled = 0;
         for (const char* key :

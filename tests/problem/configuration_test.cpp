@@ -35,9 +35,10 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.reduce_warps = 8;
     c.waves_per_eu = 2;
     c.tile_rows = 4;
+    c.unit_margin = 8;
     EXPECT_EQ(c.key(),
               "w8.t32.r16.b2048.reload.where.persistent_strided.runtime.p2.gamma_hoisted.v8.ld_cg.st_streaming.s2.o64."
-              "split.tile128x64x8.wpe2.h4");
+              "split.tile128x64x8.wpe2.h4.um8");
     EXPECT_EQ(Configuration::parse(c.key()), c);
 }
 

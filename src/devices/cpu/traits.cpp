@@ -183,6 +183,7 @@ BackendTraits cpu_traits() {
         {Axis::reduce_warps, "dgamma's columns are divided among the threads: there are no tiles"},
         {Axis::waves_per_eu, "an occupancy hint of AMD's compiler"},
         {Axis::tile_rows, "vectors are summed one row at a time: there are no tiles of rows"},
+        {Axis::unit_margin, "all processors work on each launch"},
     };
     add_tile_limits(traits.limits);
     add_residency_limits(traits.limits);

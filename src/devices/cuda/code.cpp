@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "devices/cuda/compiler.h"
 #include "devices/cuda/nvrtc.h"
-#include "kernels/gpu/limits.h"
-#include "kernels/gpu/macros.h"
 #include "support/error.h"
 
 namespace normtune::cuda {
@@ -15,43 +14,18 @@ namespace {
 
 constexpr int warp = 32;
 
-class Nvrtc final : public CodeCompiler {
-public:
-    explicit Nvrtc(const DeviceInfo& device) : device_(device), compiler_(device.arch, 0) {}
-
-    std::string name() const override { return compiler_.name(); }
-
-    void ahead(const Problem& problem, const Configuration& configuration) override {
-        if (gpu::objection(configuration, problem, device_).empty()) {
-            compiler_.ahead(compile_options(configuration, problem, device_), gpu::source());
-        }
-    }
-
-    CompileInfo compile(const Problem& problem, const Configuration& configuration) override {
-        if (const std::string objection = gpu::objection(configuration, problem, device_); !objection.empty()) {
-            throw DeviceError(DeviceFault::unsupported, objection);
-        }
-        const auto compiled = compiler_.get(compile_options(configuration, problem, device_), gpu::source());
-        return compile_info(*compiled, gpu::launch_plan(configuration, problem, device_), device_);
-    }
-
-    std::vector<std::byte> image(const Problem& problem, const Configuration& configuration) override {
-        return compiler_.get(compile_options(configuration, problem, device_), gpu::source())->code.image;
-    }
-
-private:
-    DeviceInfo device_;
-    Compiler compiler_;
-};
+CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchPlan& plan, const DeviceInfo& device) {
+    const gpu::Launch& main = gpu::main_launch(plan);
+    CompileInfo info = gpu::common_info(compiled, plan);
+    info.registers = registers_of(compiled.code.log, main.kernel);
+    info.shared_bytes = compiled.code.shared_bytes + static_cast<int>(main.shared_bytes);
+    const int programs = programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.block,
+                                                     *info.registers, *info.shared_bytes);
+    info.occupancy = static_cast<double>(programs * main.block) / threads_per_multiprocessor(device.arch);
+    return info;
+}
 
 }  // namespace
-
-std::vector<std::string> compile_options(const Configuration& configuration, const Problem& problem,
-                                         const DeviceInfo& device) {
-    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, device));
-    options.emplace_back("--std=c++17");
-    return options;
-}
 
 int threads_per_multiprocessor(const std::string& arch) {
     const bool few = arch == "sm_86" || arch == "sm_87" || arch == "sm_89" || arch == "sm_120" || arch == "sm_121";
@@ -72,12 +46,6 @@ int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_byt
         {most_programs, threads_per_multiprocessor(arch) / (warps * warp), by_registers, by_shared}));
 }
 
-const gpu::Launch& main_launch(const gpu::LaunchPlan& plan) {
-    const auto found = std::find_if(plan.launches.begin(), plan.launches.end(),
-                                    [](const gpu::Launch& launch) { return launch.kernel == "nt_backward"; });
-    return found != plan.launches.end() ? *found : plan.launches.front();
-}
-
 // "… Compiling entry function 'nt_forward' for 'sm_90'", some lines later "… Used 40 registers, …".
 int registers_of(std::string_view log, std::string_view kernel) {
     const std::size_t entry = log.find(fmt::format("'{}'", kernel));
@@ -89,37 +57,20 @@ int registers_of(std::string_view log, std::string_view kernel) {
     return registers;
 }
 
-CompileInfo compile_info(const Compiler::Result& compiled, const gpu::LaunchPlan& plan, const DeviceInfo& device) {
-    const gpu::Launch& main = main_launch(plan);
-    CompileInfo info;
-    info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
-    info.from_cache = compiled.from_cache;
-    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
-    info.registers = registers_of(compiled.code.log, main.kernel);
-    info.spill_bytes = compiled.code.spill_bytes;
-    info.shared_bytes = compiled.code.shared_bytes + static_cast<int>(main.shared_bytes);
-    const int programs = programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.block,
-                                                     *info.registers, *info.shared_bytes);
-    info.occupancy = static_cast<double>(programs * main.block) / threads_per_multiprocessor(device.arch);
-    info.workspace_bytes = plan.workspace_bytes;
-    info.programs = main.grid_x * main.grid_y;
-    return info;
-}
-
-std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
+gpu::Toolchain toolchain(const std::string& arch) {
     std::string why_not;
     const std::string version = nvrtc_version(why_not);
     if (version.empty()) {
-        throw InputError(fmt::format("--compile needs NVRTC: {}", why_not));
+        throw InputError(fmt::format("compiling needs NVRTC: {}", why_not));
     }
     const std::vector<int> known = nvrtc_architectures();
-    const bool compiles = std::any_of(known.begin(), known.end(),
-                                      [&](int number) { return fmt::format("sm_{}", number) == device.arch; });
+    const bool compiles =
+        std::any_of(known.begin(), known.end(), [&](int number) { return fmt::format("sm_{}", number) == arch; });
     if (!compiles) {
-        throw InputError(fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, device.arch,
-                                     fmt::join(known, ", sm_")));
+        throw InputError(
+            fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, arch, fmt::join(known, ", sm_")));
     }
-    return std::make_unique<Nvrtc>(device);
+    return {std::make_unique<Compiler>(arch, 0), {"--std=c++17"}, compile_info};
 }
 
 }  // namespace normtune::cuda

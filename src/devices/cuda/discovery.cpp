@@ -13,42 +13,35 @@ namespace normtune::cuda {
 
 namespace {
 
-int attribute(const Driver& driver, Attribute name, DeviceId device) {
-    int value = 0;
-    check(driver, driver.device_get_attribute(&value, static_cast<int>(name), device), DeviceFault::unsupported,
-          "asking for a device attribute");
-    return value;
-}
+using gpu::Attribute;
+using gpu::attribute;
 
-std::string driver_version(const Driver& driver) {
+std::string driver_version() {
     std::string why_not;
     const std::string version = nvml_driver_version(why_not);
-    int cuda = 0;
-    driver.driver_get_version(&cuda);
-    return fmt::format("{}{}CUDA {}.{}", version, version.empty() ? "" : ", ", cuda / 1000, cuda % 1000 / 10);
+    return fmt::format("{}{}CUDA {}", version, version.empty() ? "" : ", ", cuda_version());
 }
 
-DeviceInfo read_info(const Driver& driver, int ordinal) {
-    DeviceId device = 0;
-    check(driver, driver.device_get(&device, ordinal), DeviceFault::unsupported, "opening the device");
+DeviceInfo read_info(const gpu::Driver& driver, int ordinal) {
+    gpu::DeviceId device = 0;
+    gpu::check(driver, driver.device_get(&device, ordinal), DeviceFault::unsupported, "opening the device");
     DeviceInfo info;
     info.backend = Backend::cuda;
     info.ordinal = ordinal;
     std::array<char, 128> name{};
     driver.device_get_name(name.data(), static_cast<int>(name.size()), device);
     info.name = name.data();
-    info.arch = fmt::format("sm_{}{}", attribute(driver, Attribute::compute_capability_major, device),
-                            attribute(driver, Attribute::compute_capability_minor, device));
-    info.driver = driver_version(driver);
-    info.warp_size = 32;
-    info.compute_units = attribute(driver, Attribute::multiprocessor_count, device);
-    info.max_threads_per_program = attribute(driver, Attribute::max_threads_per_block, device);
-    info.shared_bytes_per_program = attribute(driver, Attribute::max_shared_memory_per_block_optin, device);
-    info.cache_bytes = attribute(driver, Attribute::l2_cache_size, device);
+    info.arch = architecture_of(device);
+    info.driver = driver_version();
+    info.warp_size = attribute(driver, Attribute::warp_size, device);
+    info.compute_units = attribute(driver, Attribute::compute_units, device);
+    info.max_threads_per_program = attribute(driver, Attribute::max_threads_per_program, device);
+    info.shared_bytes_per_program = attribute(driver, Attribute::shared_bytes_per_program, device);
+    info.cache_bytes = attribute(driver, Attribute::cache_bytes, device);
     std::size_t memory = 0;
     driver.device_total_memory(&memory, device);
     info.memory_bytes = static_cast<std::int64_t>(memory);
-    info.has_async_copy = attribute(driver, Attribute::compute_capability_major, device) >= 8;
+    info.has_async_copy = info.arch != "sm_70" && info.arch != "sm_72" && info.arch != "sm_75";
     return info;
 }
 
@@ -56,12 +49,12 @@ DeviceInfo read_info(const Driver& driver, int ordinal) {
 
 std::vector<DeviceReport> find_cuda_devices() {
     std::string why_not;
-    const Driver* driver = load_driver(why_not);
+    const gpu::Driver* driver = load_driver(why_not);
     if (driver == nullptr) {
         return {{Backend::cuda, std::nullopt, why_not}};
     }
     int count = 0;
-    if (driver->device_get_count(&count) != success || count == 0) {
+    if (driver->device_get_count(&count) != gpu::success || count == 0) {
         return {{Backend::cuda, std::nullopt,
                  "the NVIDIA driver sees no device; look at CUDA_VISIBLE_DEVICES and nvidia-smi"}};
     }
@@ -83,15 +76,7 @@ std::vector<DeviceReport> find_cuda_devices() {
 }
 
 DeviceInfo describe_cuda_device(int ordinal) {
-    const std::vector<DeviceReport> reports = find_cuda_devices();
-    if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= reports.size()) {
-        throw InputError(fmt::format("there is no cuda device {}; 'normtune devices' lists what is here", ordinal));
-    }
-    const DeviceReport& report = reports[static_cast<std::size_t>(ordinal)];
-    if (!report.info) {
-        throw InputError(fmt::format("cuda device {} cannot be used: {}", ordinal, report.why_not));
-    }
-    return *report.info;
+    return described(find_cuda_devices(), Backend::cuda, ordinal);
 }
 
 namespace {

@@ -10,11 +10,133 @@ namespace normtune::cuda {
 
 namespace {
 
+using gpu::DeviceId;
+using gpu::DevicePointer;
+using gpu::Function;
+using gpu::Result;
+using gpu::Stream;
+using Context = struct ContextOpaque*;
+
+/// CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx (CUDA 11.8 and newer).
+struct LaunchAttribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        int flag;
+    } value;
+};
+constexpr int attribute_cooperative = 2;
+constexpr int attribute_programmatic_stream_serialization = 6;
+
+struct LaunchConfig {
+    unsigned grid_x, grid_y, grid_z;
+    unsigned block_x, block_y, block_z;
+    unsigned shared_bytes;
+    Stream stream;
+    LaunchAttribute* attributes;
+    unsigned attribute_count;
+};
+
+/// What has another shape than the table's functions.
+struct Cuda {
+    Result (*init)(unsigned flags);
+    Result (*driver_get_version)(int* version);
+    Result (*get_error_name)(Result, const char** name);
+    Result (*get_error_string)(Result, const char** text);
+    Result (*device_get_attribute)(int* value, int attribute, DeviceId);
+    Result (*primary_context_retain)(Context*, DeviceId);
+    Result (*context_set_current)(Context);
+    Result (*function_set_attribute)(Function, int attribute, int value);
+    Result (*launch_kernel)(const LaunchConfig*, Function, void** arguments, void** extra);
+    Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value, unsigned flags);
+};
+
 struct LoadedDriver {
-    Driver table{};
+    gpu::Driver table{};
+    Cuda cuda{};
     std::string why_not;
     bool usable = false;
 };
+
+const LoadedDriver& loaded_driver();
+
+const Cuda& cuda() {
+    return loaded_driver().cuda;
+}
+
+std::string describe_with(const Cuda& api, Result result) {
+    const char* name = nullptr;
+    const char* text = nullptr;
+    if (api.get_error_name(result, &name) != gpu::success || api.get_error_string(result, &text) != gpu::success) {
+        return fmt::format("CUDA error {}", result);
+    }
+    return fmt::format("{} ({})", name, text);
+}
+
+std::string describe(Result result) {
+    return describe_with(cuda(), result);
+}
+
+constexpr int compute_capability_major = 75;
+constexpr int compute_capability_minor = 76;
+
+/// CUdevice_attribute.
+int cuda_attribute(gpu::Attribute attribute) {
+    switch (attribute) {
+        case gpu::Attribute::max_threads_per_program:
+            return 1;
+        case gpu::Attribute::warp_size:
+            return 10;
+        case gpu::Attribute::compute_units:
+            return 16;
+        case gpu::Attribute::cache_bytes:
+            return 38;
+        case gpu::Attribute::threads_per_compute_unit:
+            return 39;
+        case gpu::Attribute::shared_bytes_per_program:
+            return 97;  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        case gpu::Attribute::can_wait_for_value:
+            return 122;  // CAN_USE_STREAM_WAIT_VALUE
+    }
+    return 0;
+}
+
+Result device_get_attribute(int* value, gpu::Attribute attribute, DeviceId device) {
+    return cuda().device_get_attribute(value, cuda_attribute(attribute), device);
+}
+
+Result device_use(DeviceId device) {
+    Context context = nullptr;
+    const Result result = cuda().primary_context_retain(&context, device);
+    return result == gpu::success ? cuda().context_set_current(context) : result;
+}
+
+Result function_allow_shared(Function function, std::int64_t bytes) {
+    constexpr int max_dynamic_shared_bytes = 8;
+    return cuda().function_set_attribute(function, max_dynamic_shared_bytes, static_cast<int>(bytes));
+}
+
+Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
+    std::array<LaunchAttribute, 2> attributes{};
+    unsigned count = 0;
+    if (shape.cooperative) {
+        attributes[count].id = attribute_cooperative;
+        attributes[count++].value.flag = 1;
+    }
+    if (shape.overlaps) {
+        attributes[count].id = attribute_programmatic_stream_serialization;
+        attributes[count++].value.flag = 1;
+    }
+    const LaunchConfig config{shape.grid_x, shape.grid_y,      1,    shape.block, 1, 1, shape.shared_bytes,
+                              stream,       attributes.data(), count};
+    return cuda().launch_kernel(&config, function, arguments, nullptr);
+}
+
+Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value) {
+    constexpr unsigned until_equal = 1;  // CU_STREAM_WAIT_VALUE_EQ
+    return cuda().stream_wait_value32(stream, at, value, until_equal);
+}
 
 LoadedDriver load() {
     LoadedDriver loaded;
@@ -26,21 +148,30 @@ LoadedDriver load() {
             fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
         return loaded;
     }
-    Driver& d = loaded.table;
+    Cuda& c = loaded.cuda;
     std::string missing;
-    library.load(d.init, "cuInit", missing);
-    library.load(d.driver_get_version, "cuDriverGetVersion", missing);
-    library.load(d.get_error_name, "cuGetErrorName", missing);
-    library.load(d.get_error_string, "cuGetErrorString", missing);
+    library.load(c.init, "cuInit", missing);
+    library.load(c.driver_get_version, "cuDriverGetVersion", missing);
+    library.load(c.get_error_name, "cuGetErrorName", missing);
+    library.load(c.get_error_string, "cuGetErrorString", missing);
+    library.load(c.device_get_attribute, "cuDeviceGetAttribute", missing);
+    library.load(c.primary_context_retain, "cuDevicePrimaryCtxRetain", missing);
+    library.load(c.context_set_current, "cuCtxSetCurrent", missing);
+    library.load(c.function_set_attribute, "cuFuncSetAttribute", missing);
+    library.load(c.launch_kernel, "cuLaunchKernelEx", missing);
+    library.load(c.stream_wait_value32, "cuStreamWaitValue32_v2", missing);
+    gpu::Driver& d = loaded.table;
+    d.describe = describe;
+    d.device_get_attribute = device_get_attribute;
+    d.device_use = device_use;
+    d.function_allow_shared = function_allow_shared;
+    d.launch_kernel = launch_kernel;
+    d.stream_wait_value32 = stream_wait_value32;
     library.load(d.device_get, "cuDeviceGet", missing);
     library.load(d.device_get_count, "cuDeviceGetCount", missing);
     library.load(d.device_get_name, "cuDeviceGetName", missing);
     library.load(d.device_get_pci_bus_id, "cuDeviceGetPCIBusId", missing);
-    library.load(d.device_get_attribute, "cuDeviceGetAttribute", missing);
     library.load(d.device_total_memory, "cuDeviceTotalMem_v2", missing);
-    library.load(d.primary_context_retain, "cuDevicePrimaryCtxRetain", missing);
-    library.load(d.context_set_current, "cuCtxSetCurrent", missing);
-    library.load(d.context_synchronize, "cuCtxSynchronize", missing);
     library.load(d.memory_get_info, "cuMemGetInfo_v2", missing);
     library.load(d.memory_alloc, "cuMemAlloc_v2", missing);
     library.load(d.memory_free, "cuMemFree_v2", missing);
@@ -54,13 +185,9 @@ LoadedDriver load() {
     library.load(d.module_load_data, "cuModuleLoadData", missing);
     library.load(d.module_unload, "cuModuleUnload", missing);
     library.load(d.module_get_function, "cuModuleGetFunction", missing);
-    library.load(d.function_get_attribute, "cuFuncGetAttribute", missing);
-    library.load(d.function_set_attribute, "cuFuncSetAttribute", missing);
     library.load(d.occupancy_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", missing);
-    library.load(d.launch_kernel, "cuLaunchKernelEx", missing);
     library.load(d.stream_create, "cuStreamCreate", missing);
     library.load(d.stream_synchronize, "cuStreamSynchronize", missing);
-    library.load(d.stream_wait_value32, "cuStreamWaitValue32_v2", missing);
     library.load(d.stream_begin_capture, "cuStreamBeginCapture_v2", missing);
     library.load(d.stream_end_capture, "cuStreamEndCapture", missing);
     library.load(d.event_create, "cuEventCreate", missing);
@@ -77,36 +204,42 @@ LoadedDriver load() {
                                      library.path(), missing);
         return loaded;
     }
-    if (const Result result = d.init(0); result != success) {
-        loaded.why_not = fmt::format("the NVIDIA driver does not start: {}", describe(d, result));
+    if (const Result result = c.init(0); result != gpu::success) {
+        loaded.why_not = fmt::format("the NVIDIA driver does not start: {}", describe_with(c, result));
         return loaded;
     }
     loaded.usable = true;
     return loaded;
 }
 
+const LoadedDriver& loaded_driver() {
+    static const LoadedDriver loaded = load();
+    return loaded;
+}
+
 }  // namespace
 
-const Driver* load_driver(std::string& why_not) {
-    static const LoadedDriver loaded = load();
-    why_not = loaded.why_not;
-    return loaded.usable ? &loaded.table : nullptr;
+const gpu::Driver* load_driver(std::string& why_not) {
+    why_not = loaded_driver().why_not;
+    return loaded_driver().usable ? &loaded_driver().table : nullptr;
 }
 
-std::string describe(const Driver& driver, Result result) {
-    const char* name = nullptr;
-    const char* text = nullptr;
-    if (driver.get_error_name(result, &name) != success || driver.get_error_string(result, &text) != success) {
-        return fmt::format("CUDA error {}", result);
+std::string architecture_of(DeviceId device) {
+    int major = 0;
+    int minor = 0;
+    const gpu::Driver& driver = loaded_driver().table;
+    for (const auto& [value, attribute] :
+         {std::pair{&major, compute_capability_major}, {&minor, compute_capability_minor}}) {
+        gpu::check(driver, cuda().device_get_attribute(value, attribute, device), DeviceFault::unsupported,
+                   "asking for the compute capability");
     }
-    return fmt::format("{} ({})", name, text);
+    return fmt::format("sm_{}{}", major, minor);
 }
 
-void check(const Driver& driver, Result result, DeviceFault fault, const char* doing) {
-    if (result != success) {
-        throw DeviceError(result == error_out_of_memory ? DeviceFault::out_of_memory : fault,
-                          fmt::format("{}: {}", doing, describe(driver, result)));
-    }
+std::string cuda_version() {
+    int version = 0;
+    cuda().driver_get_version(&version);
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 }  // namespace normtune::cuda

@@ -65,15 +65,15 @@ constexpr std::array<std::pair<unsigned long long, const char*>, 6> slowing_reas
 
 }  // namespace
 
-ClockState read_clocks(const std::string& pci_bus_id) {
-    ClockState state;
+gpu::ClockState read_clocks(const std::string& pci_bus_id) {
+    gpu::ClockState state;
     NvmlDevice device = nullptr;
     if (!nvml().why_not.empty() || nvml().api.device_by_pci(pci_bus_id.c_str(), &device) != 0) {
         return state;
     }
     unsigned mhz = 0;
     if (nvml().api.clock(device, clock_sm, &mhz) == 0) {
-        state.sm_mhz = mhz;
+        state.mhz = mhz;
     }
     unsigned long long reasons = 0;
     if (nvml().api.throttle_reasons(device, &reasons) == 0) {

@@ -1,20 +1,14 @@
 // Clocks and throttle reasons from NVML, loaded at run time; a machine without it has none, and measuring goes on.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
+
+#include "devices/gpu/clocks.h"
 
 namespace normtune::cuda {
 
-struct ClockState {
-    std::optional<double> sm_mhz;
-    std::vector<std::string>
-        throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
-};
-
 /// Of the device with this PCI bus id ("00000000:01:00.0").
-ClockState read_clocks(const std::string& pci_bus_id);
+gpu::ClockState read_clocks(const std::string& pci_bus_id);
 
 /// "580.95.05"; empty where NVML is missing, and `why_not` says why.
 std::string nvml_driver_version(std::string& why_not);

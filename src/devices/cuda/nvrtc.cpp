@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,7 @@ struct LoadedNvrtc {
     std::string version;
     std::string why_not;
     std::vector<int> architectures;
+    bool caches = false;  // from 12.9 on it keeps machine code itself, and then says nothing of registers and spills
 };
 
 std::vector<std::string> candidates() {
@@ -88,6 +90,7 @@ LoadedNvrtc load() {
         return loaded;
     }
     loaded.version = fmt::format("{}.{}", major, minor);
+    loaded.caches = std::pair(major, minor) >= std::pair(12, 9);
     int count = 0;
     if (api.architecture_count(&count) == 0 && count > 0) {
         loaded.architectures.resize(static_cast<std::size_t>(count));
@@ -153,6 +156,9 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
     std::vector<std::string> options = job.options;
     options.push_back("--gpu-architecture=" + job.arch);
     options.push_back("--ptxas-options=-v");
+    if (loaded.caches) {
+        options.push_back("--no-cache");
+    }
     std::vector<const char*> pointers;
     for (const std::string& option : options) {
         pointers.push_back(option.c_str());

@@ -4,17 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "devices/compile_pool.h"
 #include "devices/hip/clang.h"
 #include "devices/hip/code_object.h"
 #include "devices/hip/hiprtc.h"
-#include "kernels/gpu/launch_plan.h"
-#include "kernels/gpu/limits.h"
-#include "kernels/gpu/macros.h"
 #include "support/error.h"
 
 namespace normtune::hip {
 namespace {
+
+constexpr const char* standard = "-std=c++17";
 
 struct RegisterFile {
     int simds;       // of a compute unit
@@ -33,18 +31,9 @@ RegisterFile register_file(const std::string& arch) {
     return {4, 512, 8, 8};
 }
 
-const gpu::Launch& main_launch(const gpu::LaunchPlan& plan) {
-    const auto found = std::find_if(plan.launches.begin(), plan.launches.end(),
-                                    [](const gpu::Launch& launch) { return launch.kernel == "nt_backward"; });
-    return found != plan.launches.end() ? *found : plan.launches.front();
-}
-
 CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchPlan& plan, const DeviceInfo& device) {
-    const gpu::Launch& main = main_launch(plan);
-    CompileInfo info;
-    info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
-    info.from_cache = compiled.from_cache;
-    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
+    const gpu::Launch& main = gpu::main_launch(plan);
+    CompileInfo info = gpu::common_info(compiled, plan);
     for (const KernelFigures& kernel : kernel_figures(compiled.code.image)) {
         if (kernel.name == main.kernel) {
             info.registers = kernel.vector_registers;
@@ -54,51 +43,18 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     if (!info.registers || !info.shared_bytes) {
         throw DeviceError(DeviceFault::compile_failed, fmt::format("the code object has no kernel {}", main.kernel));
     }
-    info.spill_bytes = compiled.code.spill_bytes;
     const int programs =
         programs_per_compute_unit(device.arch, device.warp_size, main.block, *info.registers, *info.shared_bytes);
     info.occupancy =
         static_cast<double>(programs * main.block) / threads_per_compute_unit(device.arch, device.warp_size);
-    info.workspace_bytes = plan.workspace_bytes;
-    info.programs = main.grid_x * main.grid_y;
     return info;
 }
-
-class Offline final : public CodeCompiler {
-public:
-    Offline(const DeviceInfo& device, std::string compiler, CompilePool::Compile compile)
-        : device_(device), pool_(std::move(compiler), device.arch, 0, std::move(compile)) {}
-
-    std::string name() const override { return pool_.name(); }
-
-    void ahead(const Problem& problem, const Configuration& configuration) override {
-        if (gpu::objection(configuration, problem, device_).empty()) {
-            pool_.ahead(compile_options(configuration, problem, device_), gpu::source());
-        }
-    }
-
-    CompileInfo compile(const Problem& problem, const Configuration& configuration) override {
-        if (const std::string objection = gpu::objection(configuration, problem, device_); !objection.empty()) {
-            throw DeviceError(DeviceFault::unsupported, objection);
-        }
-        const auto compiled = pool_.get(compile_options(configuration, problem, device_), gpu::source());
-        return compile_info(*compiled, gpu::launch_plan(configuration, problem, device_), device_);
-    }
-
-    std::vector<std::byte> image(const Problem& problem, const Configuration& configuration) override {
-        return pool_.get(compile_options(configuration, problem, device_), gpu::source())->code.image;
-    }
-
-private:
-    DeviceInfo device_;
-    CompilePool pool_;
-};
 
 /// Whether a compiler gives code for the architecture; `why_not`: what it said.
 bool compiles(const std::string& name, const std::string& arch, const CompilePool::Compile& compile,
               std::string& why_not) {
     try {
-        compile({name, arch, {"-std=c++17"}, "extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }"});
+        compile({name, arch, {standard}, "extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }"});
         return true;
     } catch (const DeviceError& error) {
         why_not = error.what();
@@ -107,13 +63,6 @@ bool compiles(const std::string& name, const std::string& arch, const CompilePoo
 }
 
 }  // namespace
-
-std::vector<std::string> compile_options(const Configuration& configuration, const Problem& problem,
-                                         const DeviceInfo& device) {
-    std::vector<std::string> options = gpu::define_options(gpu::macros(configuration, problem, device));
-    options.emplace_back("-std=c++17");
-    return options;
-}
 
 int threads_per_compute_unit(const std::string& arch, int warp_size) {
     const RegisterFile file = register_file(arch);
@@ -131,18 +80,22 @@ int programs_per_compute_unit(const std::string& arch, int warp_size, int thread
     return static_cast<int>(std::min<std::int64_t>(resident / wavefronts, by_shared));
 }
 
-std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
+gpu::Toolchain toolchain(const std::string& arch) {
+    const auto with = [&](const std::string& name, CompilePool::Compile compile) {
+        return gpu::Toolchain{
+            std::make_unique<CompilePool>(name, arch, 0, std::move(compile)), {standard}, compile_info};
+    };
     std::string no_hiprtc;
     const std::string hiprtc = hiprtc_name(no_hiprtc);
-    if (!hiprtc.empty() && compiles(hiprtc, device.arch, hiprtc_compile, no_hiprtc)) {
-        return std::make_unique<Offline>(device, hiprtc, hiprtc_compile);
+    if (!hiprtc.empty() && compiles(hiprtc, arch, hiprtc_compile, no_hiprtc)) {
+        return with(hiprtc, hiprtc_compile);
     }
     std::string no_clang;
     const std::string clang = clang_name(no_clang);
-    if (!clang.empty() && compiles(clang, device.arch, clang_compile, no_clang)) {
-        return std::make_unique<Offline>(device, clang, clang_compile);
+    if (!clang.empty() && compiles(clang, arch, clang_compile, no_clang)) {
+        return with(clang, clang_compile);
     }
-    throw InputError(fmt::format("--compile needs hiprtc or clang for {}: {}; {}", device.arch, no_hiprtc, no_clang));
+    throw InputError(fmt::format("compiling needs hiprtc or clang for {}: {}; {}", arch, no_hiprtc, no_clang));
 }
 
 }  // namespace normtune::hip

@@ -1,12 +1,12 @@
-// AMD devices: those that planning knows, and the axes and limits that hold for all of them.
+// AMD devices that are here, those that planning and compiling know without one, and what holds for all of them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "devices/registry.h"
 #include "problem/backend_traits.h"
-#include "problem/device_info.h"
 
 namespace normtune::hip {
 
@@ -16,8 +16,11 @@ std::vector<std::string> known_hip_architectures();
 /// A well-known device of an architecture; nothing for one that is not among them.
 std::optional<DeviceInfo> known_hip_device(const std::string& arch);
 
-/// What AMD's own libraries say of the devices here: none can be measured yet, only planned for.
-std::string why_no_hip_device();
+/// Every AMD device, or one report that says why there is none.
+std::vector<DeviceReport> find_hip_devices();
+
+/// Throws InputError: no such device.
+DeviceInfo describe_hip_device(int ordinal);
 
 BackendTraits hip_traits();
 

@@ -1,14 +1,14 @@
 #include "devices/hip/hiprtc.h"
 
-#include <chrono>
+#include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "devices/hip/compile_child.h"
+#include "devices/hip/libraries.h"
 #include "support/dynamic_library.h"
 #include "support/error.h"
 
@@ -39,28 +39,11 @@ struct LoadedHiprtc {
     std::string why_not;
 };
 
-/// ROCm 6 and 7 have a library of its own; in 5 it is part of HIP's run time.
-std::vector<std::string> candidates() {
-    const char* const names[] = {"libhiprtc.so.7",   "libhiprtc.so.6",   "libhiprtc.so.5",   "libhiprtc.so",
-                                 "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
-    std::vector<std::string> out;
-    for (const char* variable : {"ROCM_PATH", "HIP_PATH"}) {
-        if (const char* home = std::getenv(variable)) {
-            for (const char* name : names) {
-                out.push_back(fmt::format("{}/lib/{}", home, name));
-            }
-        }
-    }
-    out.insert(out.end(), std::begin(names), std::end(names));
-    for (const char* name : names) {
-        out.push_back(fmt::format("/opt/rocm/lib/{}", name));
-    }
-    return out;
-}
-
 LoadedHiprtc load() {
     LoadedHiprtc loaded;
-    const DynamicLibrary library(candidates());
+    // ROCm 6 and 7 have a library of its own; in 5 it is part of HIP's run time.
+    constexpr std::array<std::string_view, 2> stems{"libhiprtc", "libamdhip64"};
+    const DynamicLibrary library(rocm_libraries(stems));
     if (!library.is_open()) {
         loaded.why_not =
             fmt::format("no hiprtc: {}; install ROCm, or Debian's libamdhip64-5, or set ROCM_PATH", library.why_not());

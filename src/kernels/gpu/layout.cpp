@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "problem/common_limits.h"
+
 namespace normtune::gpu {
 namespace {
 
@@ -92,7 +94,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
 GridShape grid_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t rows = problem.shape.rows;
     const std::int64_t tiles = ceil_div(rows, c.rows_per_program);
-    const std::int64_t most = std::int64_t{c.programs_per_sm} * device.compute_units;
+    const std::int64_t most = c.programs_per_sm * units_in_use(c, device);
     switch (c.grid) {
         case Grid::per_row:
             return {rows, 1};

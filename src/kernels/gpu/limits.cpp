@@ -14,7 +14,7 @@ constexpr std::int64_t largest_int = std::numeric_limits<std::int32_t>::max();
 
 // 32-bit registers that a compute unit's threads share at full occupancy, and the most of one thread.
 int registers_per_thread(const Configuration& c, const DeviceInfo& device) {
-    const int file = device.backend == Backend::hip ? 131072 : 65536;
+    const int file = device.arch.starts_with("gfx") ? 131072 : 65536;
     const int programs = least_resident_programs(c, device);
     return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
 }
@@ -71,8 +71,8 @@ std::vector<BackendLimit> make_limits() {
     const auto add = [&out](std::string name, std::string reason, std::vector<Axis> axes, auto admits) {
         out.push_back({"gpu." + std::move(name), std::move(reason), std::move(axes), admits});
     };
-    const std::vector<Axis> launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program,
-                                   Axis::grid,      Axis::programs_per_sm, Axis::tile_rows};
+    const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
+                                   Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin};
     const std::vector<Axis> row{Axis::num_warps, Axis::threads_per_row, Axis::block_size, Axis::vector_bytes,
                                 Axis::tile_rows};
     const auto joined = [](std::vector<Axis> a, const std::vector<Axis>& b) {

@@ -55,6 +55,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
 
     // How.
     add("WARP_SIZE", device.warp_size);
+    add("HAS_ASYNC_COPY", device.has_async_copy);
     add("THREADS", layout.threads);
     add("THREADS_PER_ROW", c.threads_per_row);
     add("TILE_ROWS", c.tile_rows);

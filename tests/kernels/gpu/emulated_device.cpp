@@ -103,6 +103,7 @@ std::string source_by_parts() {
 DeviceInfo emulated_device_info(int warp_size) {
     DeviceInfo info;
     info.backend = warp_size == 64 ? Backend::hip : Backend::cuda;
+    info.arch = warp_size == 64 ? "gfx90a" : "sm_90";
     info.name = "emulated";
     info.warp_size = warp_size;
     info.compute_units = 3;

@@ -82,6 +82,14 @@ TEST(LaunchPlan, PersistentStridedIsNoWiderThanItsTiles) {
               264);
 }
 
+TEST(LaunchPlan, AMarginLeavesComputeUnitsToOtherWork) {
+    const auto programs = [](const char* key) {
+        return plan("rms_norm/forward/bf16/llama/8192x4096", key).launches.at(0).grid_x;
+    };
+    EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2"), 264);
+    EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2.um32"), 200);
+}
+
 TEST(LaunchPlan, PartialsAreReducedByALaunchThatMayOverlap) {
     const LaunchPlan p = plan("rms_norm/backward/bf16/llama/8192x4096",
                               "w16.t512.r1.row.registers.masked.persistent_strided.runtime.s2");

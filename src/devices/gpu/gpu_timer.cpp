@@ -1,13 +1,12 @@
-#include "devices/cuda/cuda_timer.h"
+#include "devices/gpu/gpu_timer.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 
-#include "devices/cuda/nvml.h"
 #include "measure/statistics.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
 namespace {
 
@@ -15,9 +14,16 @@ namespace {
 constexpr double sample_us = 400;
 // A queue that is blocked by the gate must take the whole sample: the driver holds about 1,000 launches.
 constexpr int most_launches = 256;
-constexpr unsigned wait_until_equal = 1;    // CU_STREAM_WAIT_VALUE_EQ
-constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
-constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED
+// Of one value in CUDA and in HIP.
+constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
+constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
+
+/// Does the driver make graphs of streams?
+bool captures(const Driver& driver, Stream stream) {
+    Graph graph = nullptr;
+    return driver.stream_begin_capture(stream, capture_relaxed) == success &&
+           driver.stream_end_capture(stream, &graph) == success && driver.graph_destroy(graph) == success;
+}
 
 }  // namespace
 
@@ -30,6 +36,12 @@ Rotation::~Rotation() {
     }
 }
 
+void Rotation::enqueue_turn(int start, Stream stream) const {
+    for (int i = 0; i < launches_; ++i) {
+        enqueue_((start + i) % turning_sets_, stream);
+    }
+}
+
 GraphExec Rotation::graph(int start, Stream stream) {
     const auto found = graphs_.find(start);
     if (found != graphs_.end()) {
@@ -39,9 +51,7 @@ GraphExec Rotation::graph(int start, Stream stream) {
           "starting a graph");
     Graph graph = nullptr;
     try {
-        for (int i = 0; i < launches_; ++i) {
-            enqueue_((start + i) % turning_sets_, stream);
-        }
+        enqueue_turn(start, stream);
     } catch (...) {
         driver_.stream_end_capture(stream, &graph);
         throw;
@@ -55,8 +65,13 @@ GraphExec Rotation::graph(int start, Stream stream) {
     return exec;
 }
 
-CudaTimer::CudaTimer(const Driver& driver, Stream stream, bool has_wait_value, std::string pci_bus_id)
-    : driver_(driver), stream_(stream), has_wait_value_(has_wait_value), pci_bus_id_(std::move(pci_bus_id)) {
+GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel,
+                   std::function<ClockState()> clocks)
+    : driver_(driver),
+      stream_(stream),
+      has_graphs_(captures(driver, stream)),
+      gate_kernel_(std::move(gate_kernel)),
+      clocks_(std::move(clocks)) {
     check(driver_, driver_.event_create(&start_, 0), DeviceFault::launch_failed, "making an event");
     check(driver_, driver_.event_create(&end_, 0), DeviceFault::launch_failed, "making an event");
     void* memory = nullptr;
@@ -65,28 +80,32 @@ CudaTimer::CudaTimer(const Driver& driver, Stream stream, bool has_wait_value, s
     check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, memory, 0), DeviceFault::launch_failed,
           "making the gate");
     gate_ = static_cast<std::uint32_t*>(memory);
-    *gate_ = 0;
+    *gate_ = ticket_;
+    // Some take only memory of a special kind for it: asked once, with a wait that is over at once.
+    waits_for_value_ = has_wait_value && driver_.stream_wait_value32(stream_, gate_on_device_, ticket_) == success;
 }
 
-CudaTimer::~CudaTimer() {
+GpuTimer::~GpuTimer() {
     driver_.event_destroy(start_);
     driver_.event_destroy(end_);
     driver_.memory_free_host(gate_);
 }
 
-void CudaTimer::close_gate() {
+void GpuTimer::close_gate() {
     ++ticket_;
-    if (has_wait_value_) {
-        check(driver_, driver_.stream_wait_value32(stream_, gate_on_device_, ticket_, wait_until_equal),
-              DeviceFault::launch_failed, "closing the gate");
+    if (waits_for_value_) {
+        check(driver_, driver_.stream_wait_value32(stream_, gate_on_device_, ticket_), DeviceFault::launch_failed,
+              "closing the gate");
+    } else {
+        gate_kernel_(gate_on_device_, ticket_);
     }
 }
 
-void CudaTimer::open_gate() {
+void GpuTimer::open_gate() {
     std::atomic_ref<std::uint32_t>(*gate_).store(ticket_, std::memory_order_seq_cst);
 }
 
-double CudaTimer::timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before) {
+double GpuTimer::timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before) {
     close_gate();
     try {
         if (queue_before) {
@@ -106,7 +125,7 @@ double CudaTimer::timed_us(const std::function<void()>& queue_work, const std::f
     return static_cast<double>(ms) * 1e3;
 }
 
-void CudaTimer::calibrate(Rotation& rotation, bool cold) {
+void GpuTimer::calibrate(Rotation& rotation, bool cold) {
     std::vector<double> times;
     for (int i = 0; i < 3; ++i) {
         const int set = cold ? i % rotation.sets_ : 0;
@@ -123,23 +142,27 @@ void CudaTimer::calibrate(Rotation& rotation, bool cold) {
     rotation.launches_ = launches;
 }
 
-SampleBatch CudaTimer::sample(Rotation& rotation, const SampleRequest& request,
-                              const std::function<void(Stream)>& evict) {
+SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request,
+                             const std::function<void(Stream)>& evict) {
     const bool fresh = rotation.launches_ == 0;
     if (fresh) {
         calibrate(rotation, request.cold);
     }
     SampleBatch batch;
-    batch.timer = "graph";
+    batch.timer = has_graphs_ ? "graph" : "events";
     batch.launches_per_sample = rotation.launches_;
     const std::int64_t rotation_bytes = rotation.set_bytes_ * rotation.sets_;
     const bool must_evict = request.cold && rotation_bytes < 4 * rotation.cache_bytes_;
     const auto one_sample = [&] {
         const int start = rotation.next_start_;
-        const GraphExec graph = rotation.graph(start, stream_);
+        const GraphExec graph = has_graphs_ ? rotation.graph(start, stream_) : nullptr;
         const std::function<void()> before = must_evict ? std::function<void()>([&] { evict(stream_); }) : nullptr;
         const double us = timed_us(
             [&] {
+                if (graph == nullptr) {
+                    rotation.enqueue_turn(start, stream_);
+                    return;
+                }
                 check(driver_, driver_.graph_launch(graph, stream_), DeviceFault::launch_failed, "launching a graph");
             },
             before);
@@ -157,10 +180,10 @@ SampleBatch CudaTimer::sample(Rotation& rotation, const SampleRequest& request,
         batch.us.push_back(one_sample());
         spent += batch.us.back() * rotation.launches_;
     }
-    const ClockState clocks = read_clocks(pci_bus_id_);
-    batch.clock_mhz = clocks.sm_mhz;
+    const ClockState clocks = clocks_();
+    batch.clock_mhz = clocks.mhz;
     batch.throttle_reasons = clocks.throttle_reasons;
     return batch;
 }
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

@@ -7,7 +7,7 @@
 #include "problem/configuration.h"
 #include "support/names.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
 /// illegal_address: outputs lie where no memory is. hang: a kernel before the op never ends. out_of_memory: a workspace
 /// that no device has.
@@ -25,4 +25,4 @@ private:
     std::map<std::string, PlantedFault> faults_;  // by key
 };
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

@@ -1,4 +1,4 @@
-#include "devices/cuda/cuda_buffers.h"
+#include "devices/gpu/gpu_buffers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "verify/float_formats.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
 namespace {
 
@@ -45,7 +45,7 @@ std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean
 
 }  // namespace
 
-CudaBuffers::CudaBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
+GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
     : driver_(driver), problem_(problem), tensors_(tensors(problem)) {
     offsets_.fill(-1);
     std::int64_t gamma_bytes = 0;
@@ -81,11 +81,11 @@ CudaBuffers::CudaBuffers(const Driver& driver, const Problem& problem, const Buf
     }
 }
 
-CudaBuffers::~CudaBuffers() {
+GpuBuffers::~GpuBuffers() {
     driver_.memory_free(arena_);
 }
 
-void CudaBuffers::fill(std::uint64_t seed, Stream stream) {
+void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
     std::mt19937_64 random(seed);
     const Dtype dtype = problem_.operation.dtype;
     const std::int64_t largest = std::min(random_block, set_bytes_);
@@ -115,7 +115,7 @@ void CudaBuffers::fill(std::uint64_t seed, Stream stream) {
     }
 }
 
-DevicePointer CudaBuffers::pointer(TensorRole role, int set) const {
+DevicePointer GpuBuffers::pointer(TensorRole role, int set) const {
     if (role == TensorRole::gamma) {
         return gamma_;
     }
@@ -123,7 +123,7 @@ DevicePointer CudaBuffers::pointer(TensorRole role, int set) const {
     return offset < 0 ? 0 : arena_ + static_cast<DevicePointer>(set * set_bytes_ + offset);
 }
 
-DevicePointer CudaBuffers::at(TensorRole role, int set, std::size_t bytes) const {
+DevicePointer GpuBuffers::at(TensorRole role, int set, std::size_t bytes) const {
     const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
     if (tensor == tensors_.end() || set < 0 || set >= sets_ ||
         static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
@@ -132,17 +132,17 @@ DevicePointer CudaBuffers::at(TensorRole role, int set, std::size_t bytes) const
     return pointer(role, set);
 }
 
-void CudaBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
+void GpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
     check(driver_, driver_.copy_to_device(at(role, set, bytes.size()), bytes.data(), bytes.size()),
           DeviceFault::launch_failed, "copying to the device");
 }
 
-void CudaBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
+void GpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
     check(driver_, driver_.copy_to_host(bytes.data(), at(role, set, bytes.size()), bytes.size()),
           DeviceFault::launch_failed, "copying from the device");
 }
 
-void CudaBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
+void GpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
     const DevicePointer to = at(role, set, static_cast<std::size_t>(bytes));
     const auto words = static_cast<std::size_t>(bytes / 4);
     constexpr Stream ordered_with_copies = nullptr;
@@ -152,4 +152,4 @@ void CudaBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_
           DeviceFault::launch_failed, "filling a tensor");
 }
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

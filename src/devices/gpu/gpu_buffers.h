@@ -1,22 +1,22 @@
-// Buffer sets on a CUDA device: one allocation, the sets one after another, gamma once for all of them.
+// Buffer sets on a GPU: one allocation, the sets one after another, gamma once for all of them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "devices/cuda/driver_api.h"
 #include "devices/device.h"
+#include "devices/gpu/driver.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
-class CudaBuffers final : public Buffers {
+class GpuBuffers final : public Buffers {
 public:
     /// Allocates and fills with random values. Throws DeviceError: out_of_memory where not even one set fits.
-    CudaBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream);
-    ~CudaBuffers() override;
-    CudaBuffers(const CudaBuffers&) = delete;
-    CudaBuffers& operator=(const CudaBuffers&) = delete;
+    GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream);
+    ~GpuBuffers() override;
+    GpuBuffers(const GpuBuffers&) = delete;
+    GpuBuffers& operator=(const GpuBuffers&) = delete;
 
     int sets() const override { return sets_; }
     std::int64_t rotation_bytes() const override { return sets_ * set_bytes_; }
@@ -43,4 +43,4 @@ private:
     int sets_ = 0;
 };
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

@@ -1,4 +1,4 @@
-#include "devices/cuda/planted_faults.h"
+#include "devices/gpu/planted_faults.h"
 
 #include <cstdlib>
 #include <sstream>
@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
 PlantedFaults PlantedFaults::from_environment() {
     PlantedFaults out;
@@ -30,4 +30,4 @@ PlantedFault PlantedFaults::of(const Configuration& configuration) const {
     return found == faults_.end() ? PlantedFault::none : found->second;
 }
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

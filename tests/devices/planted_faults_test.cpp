@@ -1,4 +1,4 @@
-#include "devices/cuda/planted_faults.h"
+#include "devices/gpu/planted_faults.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 namespace {
 
 constexpr const char* key = "w4.t128.r1.row.registers.masked.per_row";
@@ -35,4 +35,4 @@ TEST(PlantedFaults, RefuseWhatTheyDoNotKnow) {
 }
 
 }  // namespace
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

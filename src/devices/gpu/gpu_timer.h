@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
-#include "devices/cuda/driver_api.h"
 #include "devices/device.h"
+#include "devices/gpu/clocks.h"
+#include "devices/gpu/driver.h"
 
-namespace normtune::cuda {
+namespace normtune::gpu {
 
 /// Queues one launch (all kernels of the op) on buffer set `set`.
 using Enqueue = std::function<void(int set, Stream stream)>;
@@ -25,8 +25,9 @@ public:
     Rotation& operator=(const Rotation&) = delete;
 
 private:
-    friend class CudaTimer;
+    friend class GpuTimer;
     GraphExec graph(int start, Stream stream);
+    void enqueue_turn(int start, Stream stream) const;
 
     const Driver& driver_;
     Enqueue enqueue_;
@@ -40,12 +41,15 @@ private:
     std::map<int, GraphExec> graphs_;  // by their first set
 };
 
-class CudaTimer {
+class GpuTimer {
 public:
-    CudaTimer(const Driver& driver, Stream stream, bool has_wait_value, std::string pci_bus_id);
-    ~CudaTimer();
-    CudaTimer(const CudaTimer&) = delete;
-    CudaTimer& operator=(const CudaTimer&) = delete;
+    /// Queues a kernel that ends once `flag` holds `ticket`: the gate where a stream cannot wait for a value itself.
+    using GateKernel = std::function<void(DevicePointer flag, std::uint32_t ticket)>;
+    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel,
+             std::function<ClockState()> clocks);
+    ~GpuTimer();
+    GpuTimer(const GpuTimer&) = delete;
+    GpuTimer& operator=(const GpuTimer&) = delete;
 
     /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
     /// Throws DeviceError: launch_failed.
@@ -59,8 +63,10 @@ private:
 
     const Driver& driver_;
     Stream stream_;
-    bool has_wait_value_;
-    std::string pci_bus_id_;
+    bool waits_for_value_;
+    bool has_graphs_;
+    GateKernel gate_kernel_;
+    std::function<ClockState()> clocks_;
     Event start_ = nullptr;
     Event end_ = nullptr;
     std::uint32_t* gate_ = nullptr;  // host memory that the stream waits on
@@ -68,4 +74,4 @@ private:
     std::uint32_t ticket_ = 0;
 };
 
-}  // namespace normtune::cuda
+}  // namespace normtune::gpu

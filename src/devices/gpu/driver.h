@@ -1,0 +1,96 @@
+// What the measuring of a GPU asks of its driver, CUDA's or HIP's: one table of functions that devices/cuda and
+// devices/hip each fill from the vendor's library, which is opened at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "devices/device.h"
+
+namespace normtune::gpu {
+
+using Result = int;  // the vendor's own code; 0 is success on both
+using DeviceId = int;
+using DevicePointer = unsigned long long;
+using Module = struct ModuleOpaque*;
+using Function = struct FunctionOpaque*;
+using Stream = struct StreamOpaque*;  // null: the default stream
+using Event = struct EventOpaque*;
+using Graph = struct GraphOpaque*;
+using GraphExec = struct GraphExecOpaque*;
+
+inline constexpr Result success = 0;
+inline constexpr Result error_out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY, hipErrorOutOfMemory
+
+enum class Attribute {
+    max_threads_per_program,
+    shared_bytes_per_program,  // the most that a launch may ask for
+    compute_units,
+    threads_per_compute_unit,
+    cache_bytes,  // L2
+    warp_size,
+    can_wait_for_value,  // 1: a stream can wait until memory has a value
+};
+
+enum class FunctionAttribute { registers, local_bytes, shared_bytes };
+
+struct LaunchShape {
+    unsigned grid_x;
+    unsigned grid_y;
+    unsigned block;
+    unsigned shared_bytes;  // dynamic
+    bool cooperative;
+    bool overlaps;  // may begin while the launch before it ends (where the vendor has that: else it does not)
+};
+
+/// Functions of the same shape on both sides have the vendor's own signature; addresses and handles are pointers or
+/// integers of one size there. Meanings: CUDA Driver API and HIP Runtime API references.
+struct Driver {
+    std::string (*describe)(Result);  // "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
+    Result (*device_get)(DeviceId*, int ordinal);
+    Result (*device_get_count)(int*);
+    Result (*device_get_name)(char* name, int length, DeviceId);
+    Result (*device_get_pci_bus_id)(char* id, int length, DeviceId);
+    Result (*device_get_attribute)(int* value, Attribute, DeviceId);
+    Result (*device_total_memory)(std::size_t* bytes, DeviceId);
+    Result (*device_use)(DeviceId);  // by the calling thread
+    Result (*memory_get_info)(std::size_t* free, std::size_t* total);
+    Result (*memory_alloc)(DevicePointer*, std::size_t bytes);
+    Result (*memory_free)(DevicePointer);
+    Result (*memory_host_alloc)(void**, std::size_t bytes, unsigned flags);
+    Result (*memory_host_get_device_pointer)(DevicePointer*, void* host, unsigned flags);
+    Result (*memory_free_host)(void*);
+    Result (*copy_to_device)(DevicePointer, const void*, std::size_t bytes);
+    Result (*copy_to_host)(void*, DevicePointer, std::size_t bytes);
+    Result (*copy_on_device_async)(DevicePointer to, DevicePointer from, std::size_t bytes, Stream);
+    Result (*set_u32_async)(DevicePointer, unsigned value, std::size_t count, Stream);
+    Result (*module_load_data)(Module*, const void* image);
+    Result (*module_unload)(Module);
+    Result (*module_get_function)(Function*, Module, const char* name);
+    Result (*function_allow_shared)(Function, std::int64_t dynamic_bytes);
+    Result (*occupancy_blocks)(int* programs, Function, int block_size, std::size_t dynamic_shared_bytes);
+    Result (*launch_kernel)(Function, const LaunchShape&, void** arguments, Stream);
+    Result (*stream_create)(Stream*, unsigned flags);
+    Result (*stream_synchronize)(Stream);
+    Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value);  // until equal
+    Result (*stream_begin_capture)(Stream, int mode);
+    Result (*stream_end_capture)(Stream, Graph*);
+    Result (*event_create)(Event*, unsigned flags);
+    Result (*event_record)(Event, Stream);
+    Result (*event_synchronize)(Event);
+    Result (*event_elapsed_ms)(float* ms, Event start, Event end);
+    Result (*event_destroy)(Event);
+    Result (*graph_instantiate)(GraphExec*, Graph, unsigned long long flags);
+    Result (*graph_launch)(GraphExec, Stream);
+    Result (*graph_exec_destroy)(GraphExec);
+    Result (*graph_destroy)(Graph);
+};
+
+/// Throws DeviceError with what the call was for; out of memory is told from other faults by its code.
+void check(const Driver& driver, Result result, DeviceFault fault, const char* doing);
+
+/// Throws DeviceError: unsupported.
+int attribute(const Driver& driver, Attribute name, DeviceId device);
+
+}  // namespace normtune::gpu

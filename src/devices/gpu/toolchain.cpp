@@ -1,0 +1,76 @@
+#include "devices/gpu/toolchain.h"
+
+#include <algorithm>
+
+#include "kernels/gpu/limits.h"
+#include "kernels/gpu/macros.h"
+
+namespace normtune::gpu {
+namespace {
+
+class OfflineCompiler final : public CodeCompiler {
+public:
+    OfflineCompiler(const DeviceInfo& device, Toolchain toolchain)
+        : device_(device), toolchain_(std::move(toolchain)) {}
+
+    std::string name() const override { return toolchain_.pool->name(); }
+
+    void ahead(const Problem& problem, const Configuration& configuration) override {
+        if (objection(configuration, problem, device_).empty()) {
+            toolchain_.pool->ahead(compile_options(toolchain_, configuration, problem, device_), source());
+        }
+    }
+
+    CompileInfo compile(const Problem& problem, const Configuration& configuration) override {
+        if (const std::string why = objection(configuration, problem, device_); !why.empty()) {
+            throw DeviceError(DeviceFault::unsupported, why);
+        }
+        return toolchain_.compile_info(*compiled(problem, configuration), launch_plan(configuration, problem, device_),
+                                       device_);
+    }
+
+    std::vector<std::byte> image(const Problem& problem, const Configuration& configuration) override {
+        return compiled(problem, configuration)->code.image;
+    }
+
+private:
+    std::shared_ptr<const CompilePool::Result> compiled(const Problem& problem, const Configuration& configuration) {
+        return toolchain_.pool->get(compile_options(toolchain_, configuration, problem, device_), source());
+    }
+
+    DeviceInfo device_;
+    Toolchain toolchain_;
+};
+
+}  // namespace
+
+std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration,
+                                         const Problem& problem, const DeviceInfo& device) {
+    std::vector<std::string> options = define_options(macros(configuration, problem, device));
+    options.insert(options.end(), toolchain.options.begin(), toolchain.options.end());
+    return options;
+}
+
+const Launch& main_launch(const LaunchPlan& plan) {
+    const auto found = std::find_if(plan.launches.begin(), plan.launches.end(),
+                                    [](const Launch& launch) { return launch.kernel == "nt_backward"; });
+    return found != plan.launches.end() ? *found : plan.launches.front();
+}
+
+CompileInfo common_info(const CompilePool::Result& compiled, const LaunchPlan& plan) {
+    const Launch& main = main_launch(plan);
+    CompileInfo info;
+    info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
+    info.from_cache = compiled.from_cache;
+    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
+    info.spill_bytes = compiled.code.spill_bytes;
+    info.workspace_bytes = plan.workspace_bytes;
+    info.programs = main.grid_x * main.grid_y;
+    return info;
+}
+
+std::unique_ptr<CodeCompiler> offline_compiler(const DeviceInfo& device, Toolchain toolchain) {
+    return std::make_unique<OfflineCompiler>(device, std::move(toolchain));
+}
+
+}  // namespace normtune::gpu

@@ -1,0 +1,225 @@
+#include "devices/hip/runtime_api.h"
+
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "devices/hip/libraries.h"
+#include "support/dynamic_library.h"
+
+namespace normtune::hip {
+
+namespace {
+
+using gpu::DeviceId;
+using gpu::DevicePointer;
+using gpu::Function;
+using gpu::Result;
+using gpu::Stream;
+
+constexpr Result not_supported = 801;  // hipErrorNotSupported
+
+/// What has another shape than the table's functions.
+struct Hip {
+    Result (*init)(unsigned flags);
+    Result (*runtime_get_version)(int* version);
+    const char* (*get_error_name)(Result);
+    const char* (*get_error_string)(Result);
+    Result (*device_get_attribute)(int* value, int attribute, DeviceId);
+    Result (*get_device_properties)(void* properties, DeviceId);
+    Result (*module_launch_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream, void** arguments,
+                                   void** extra);
+    Result (*module_launch_cooperative_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                               unsigned block_x, unsigned block_y, unsigned block_z,
+                                               unsigned shared_bytes, Stream, void** arguments);
+    Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value, unsigned flags, std::uint32_t mask);
+};
+
+/// hipDeviceProp_t: ROCm 6 gave it another layout under another symbol.
+struct PropertiesLayout {
+    std::size_t architecture_at;  // gcnArchName, 256 bytes
+};
+constexpr PropertiesLayout layout_5{396};
+constexpr PropertiesLayout layout_6{1160};
+constexpr std::size_t properties_bytes = 4096;  // more than either has: 792, 1472
+constexpr std::size_t architecture_bytes = 256;
+
+struct LoadedRuntime {
+    gpu::Driver table{};
+    Hip hip{};
+    PropertiesLayout layout{};
+    std::string why_not;
+    bool usable = false;
+};
+
+const LoadedRuntime& loaded_runtime();
+
+const Hip& hip() {
+    return loaded_runtime().hip;
+}
+
+std::string describe_with(const Hip& api, Result result) {
+    return fmt::format("{} ({})", api.get_error_name(result), api.get_error_string(result));
+}
+
+std::string describe(Result result) {
+    return describe_with(hip(), result);
+}
+
+/// hipDeviceAttribute_t; the same numbers since ROCm 5.
+int hip_attribute(gpu::Attribute attribute) {
+    switch (attribute) {
+        case gpu::Attribute::cache_bytes:
+            return 19;  // L2CacheSize
+        case gpu::Attribute::max_threads_per_program:
+            return 56;  // MaxThreadsPerBlock
+        case gpu::Attribute::threads_per_compute_unit:
+            return 57;  // MaxThreadsPerMultiProcessor
+        case gpu::Attribute::compute_units:
+            return 63;  // MultiprocessorCount
+        case gpu::Attribute::shared_bytes_per_program:
+            return 74;  // MaxSharedMemoryPerBlock
+        case gpu::Attribute::warp_size:
+            return 87;  // WarpSize
+        case gpu::Attribute::can_wait_for_value:
+            return 10013;  // CanUseStreamWaitValue
+    }
+    return 0;
+}
+
+Result device_get_attribute(int* value, gpu::Attribute attribute, DeviceId device) {
+    return hip().device_get_attribute(value, hip_attribute(attribute), device);
+}
+
+/// A work-group may have all the LDS without asking.
+Result function_allow_shared(Function, std::int64_t) {
+    return gpu::success;
+}
+
+Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
+    if (!shape.cooperative) {
+        return hip().module_launch_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1,
+                                          shape.shared_bytes, stream, arguments, nullptr);
+    }
+    if (hip().module_launch_cooperative_kernel == nullptr) {
+        return not_supported;
+    }
+    return hip().module_launch_cooperative_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1,
+                                                  shape.shared_bytes, stream, arguments);
+}
+
+Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value) {
+    constexpr unsigned until_equal = 1;  // hipStreamWaitValueEq
+    constexpr std::uint32_t all_bits = 0xffffffff;
+    return hip().stream_wait_value32(stream, at, value, until_equal, all_bits);
+}
+
+LoadedRuntime load() {
+    LoadedRuntime loaded;
+    constexpr std::array<std::string_view, 1> stems{"libamdhip64"};
+    const DynamicLibrary library(rocm_libraries(stems));
+    if (!library.is_open()) {
+        loaded.why_not =
+            fmt::format("no HIP run time: {}; install ROCm, or set ROCM_PATH to where it is", library.why_not());
+        return loaded;
+    }
+    Hip& h = loaded.hip;
+    std::string missing;
+    library.load(h.init, "hipInit", missing);
+    library.load(h.runtime_get_version, "hipRuntimeGetVersion", missing);
+    library.load(h.get_error_name, "hipGetErrorName", missing);
+    library.load(h.get_error_string, "hipGetErrorString", missing);
+    library.load(h.device_get_attribute, "hipDeviceGetAttribute", missing);
+    library.load(h.module_launch_kernel, "hipModuleLaunchKernel", missing);
+    library.load(h.stream_wait_value32, "hipStreamWaitValue32", missing);
+    std::string none;
+    library.load(h.module_launch_cooperative_kernel, "hipModuleLaunchCooperativeKernel", none);  // since ROCm 5.5
+    loaded.layout = library.load(h.get_device_properties, "hipGetDevicePropertiesR0600", none) ? layout_6 : layout_5;
+    if (h.get_device_properties == nullptr) {
+        library.load(h.get_device_properties, "hipGetDeviceProperties", missing);
+    }
+    gpu::Driver& d = loaded.table;
+    d.describe = describe;
+    d.device_get_attribute = device_get_attribute;
+    d.function_allow_shared = function_allow_shared;
+    d.launch_kernel = launch_kernel;
+    d.stream_wait_value32 = stream_wait_value32;
+    library.load(d.device_get, "hipDeviceGet", missing);
+    library.load(d.device_get_count, "hipGetDeviceCount", missing);
+    library.load(d.device_get_name, "hipDeviceGetName", missing);
+    library.load(d.device_get_pci_bus_id, "hipDeviceGetPCIBusId", missing);
+    library.load(d.device_total_memory, "hipDeviceTotalMem", missing);
+    library.load(d.device_use, "hipSetDevice", missing);
+    library.load(d.memory_get_info, "hipMemGetInfo", missing);
+    library.load(d.memory_alloc, "hipMalloc", missing);
+    library.load(d.memory_free, "hipFree", missing);
+    library.load(d.memory_host_alloc, "hipHostMalloc", missing);
+    library.load(d.memory_host_get_device_pointer, "hipHostGetDevicePointer", missing);
+    library.load(d.memory_free_host, "hipHostFree", missing);
+    library.load(d.copy_to_device, "hipMemcpyHtoD", missing);
+    library.load(d.copy_to_host, "hipMemcpyDtoH", missing);
+    library.load(d.copy_on_device_async, "hipMemcpyDtoDAsync", missing);
+    library.load(d.set_u32_async, "hipMemsetD32Async", missing);
+    library.load(d.module_load_data, "hipModuleLoadData", missing);
+    library.load(d.module_unload, "hipModuleUnload", missing);
+    library.load(d.module_get_function, "hipModuleGetFunction", missing);
+    library.load(d.occupancy_blocks, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", missing);
+    library.load(d.stream_create, "hipStreamCreateWithFlags", missing);
+    library.load(d.stream_synchronize, "hipStreamSynchronize", missing);
+    library.load(d.stream_begin_capture, "hipStreamBeginCapture", missing);
+    library.load(d.stream_end_capture, "hipStreamEndCapture", missing);
+    library.load(d.event_create, "hipEventCreateWithFlags", missing);
+    library.load(d.event_record, "hipEventRecord", missing);
+    library.load(d.event_synchronize, "hipEventSynchronize", missing);
+    library.load(d.event_elapsed_ms, "hipEventElapsedTime", missing);
+    library.load(d.event_destroy, "hipEventDestroy", missing);
+    library.load(d.graph_instantiate, "hipGraphInstantiateWithFlags", missing);
+    library.load(d.graph_launch, "hipGraphLaunch", missing);
+    library.load(d.graph_exec_destroy, "hipGraphExecDestroy", missing);
+    library.load(d.graph_destroy, "hipGraphDestroy", missing);
+    if (!missing.empty()) {
+        loaded.why_not = fmt::format("the HIP run time is too old: {} has no {}; ROCm 5.2 or newer is needed",
+                                     library.path(), missing);
+        return loaded;
+    }
+    if (const Result result = h.init(0); result != gpu::success) {
+        loaded.why_not = fmt::format(
+            "{} is here, but does not start: {}; look for /dev/kfd (the amdgpu driver) and at "
+            "its permissions (groups render and video)",
+            library.path(), describe_with(h, result));
+        return loaded;
+    }
+    loaded.usable = true;
+    return loaded;
+}
+
+const LoadedRuntime& loaded_runtime() {
+    static const LoadedRuntime loaded = load();
+    return loaded;
+}
+
+}  // namespace
+
+const gpu::Driver* load_runtime(std::string& why_not) {
+    why_not = loaded_runtime().why_not;
+    return loaded_runtime().usable ? &loaded_runtime().table : nullptr;
+}
+
+std::string architecture_of(DeviceId device) {
+    std::array<char, properties_bytes> properties{};
+    gpu::check(loaded_runtime().table, hip().get_device_properties(properties.data(), device), DeviceFault::unsupported,
+               "asking for the device's properties");
+    std::string_view name(properties.data() + loaded_runtime().layout.architecture_at, architecture_bytes);
+    name = name.substr(0, name.find('\0'));
+    return std::string(name.substr(0, name.find(':')));
+}
+
+std::string runtime_version() {
+    int version = 0;
+    hip().runtime_get_version(&version);  // 60241134: major, minor (two digits), patch (five)
+    return fmt::format("{}.{}", version / 10000000, version / 100000 % 100);
+}
+
+}  // namespace normtune::hip

@@ -1,0 +1,21 @@
+// libamdhip64, opened at run time, so that the build needs no ROCm. Signatures, constants and layouts: HIP Runtime API
+// reference, ROCm 5.2 to 7.
+#pragma once
+
+#include <string>
+
+#include "devices/gpu/driver.h"
+
+namespace normtune::hip {
+
+/// The loaded and initialised run time; null where there is none, and `why_not` says in one line what is missing and
+/// what would mend it. Loaded once a process.
+const gpu::Driver* load_runtime(std::string& why_not);
+
+/// "gfx90a": its features (":sramecc+:xnack-") left out. The run time must be loaded. Throws DeviceError: unsupported.
+std::string architecture_of(gpu::DeviceId device);
+
+/// "6.2": of the loaded run time.
+std::string runtime_version();
+
+}  // namespace normtune::hip
