@@ -32,8 +32,14 @@ Rule rule(const std::string& keep, bool keep_all_if_none = false) {
     return out;
 }
 
-RuleLoss judged(const Results& results, const Rule& rule) {
-    return audit({&results, 1}, {}, {rule}).problems.at(0).rules.at(0);
+/// What one rule lost, and the audit that its pointers lead into.
+struct Judged {
+    Audit all;
+    const RuleLoss* operator->() const { return &all.problems.at(0).rules.at(0); }
+};
+
+Judged judged(const Results& results, const Rule& rule) {
+    return {audit({&results, 1}, {}, {rule})};
 }
 
 TEST(Audit, AHeuristicLosesWhatTheBestThatObeysItLoses) {
@@ -66,35 +72,35 @@ TEST(Audit, AHeuristicThatIsNoneIsRefused) {
 
 TEST(Audit, ARuleLosesWhatTheBestThatItLeavesLoses) {
     const Results results = short_rows();
-    const RuleLoss loss = judged(results, rule("rows_per_program != 2"));
-    EXPECT_EQ(loss.finding, RuleFinding::judged);
-    EXPECT_EQ(loss.taken, 1u);
-    EXPECT_EQ(loss.best_taken->record, &results.records[1]);
-    EXPECT_EQ(loss.best_kept->record, &results.records[2]);
-    EXPECT_NEAR(loss.best_kept->loss(), 0.1, 1e-12);
-    EXPECT_EQ(judged(results, rule("num_warps == 1")).best_kept->loss(), 0);
+    const Judged loss = judged(results, rule("rows_per_program != 2"));
+    EXPECT_EQ(loss->finding, RuleFinding::judged);
+    EXPECT_EQ(loss->taken, 1u);
+    EXPECT_EQ(loss->best_taken->record, &results.records[1]);
+    EXPECT_EQ(loss->best_kept->record, &results.records[2]);
+    EXPECT_NEAR(loss->best_kept->loss(), 0.1, 1e-12);
+    EXPECT_EQ(judged(results, rule("num_warps == 1"))->best_kept->loss(), 0);
 }
 
 TEST(Audit, ARuleMayTakeNothingOrLeaveNothing) {
     const Results results = short_rows();
-    EXPECT_EQ(judged(results, rule("num_warps < 32")).finding, RuleFinding::takes_nothing);
-    EXPECT_EQ(judged(results, rule("num_warps > 16")).finding, RuleFinding::leaves_nothing);
-    EXPECT_EQ(judged(results, rule("num_warps > 16", true)).finding, RuleFinding::lifted);
+    EXPECT_EQ(judged(results, rule("num_warps < 32"))->finding, RuleFinding::takes_nothing);
+    EXPECT_EQ(judged(results, rule("num_warps > 16"))->finding, RuleFinding::leaves_nothing);
+    EXPECT_EQ(judged(results, rule("num_warps > 16", true))->finding, RuleFinding::lifted);
 }
 
 TEST(Audit, WhatTheSweepPrunedItselfHasNoVerdict) {
     Results results = short_rows();
     PlanSummary plan{results.records[0].problem.key(), 100, 4, {{"theirs", "rows_per_program != 2", 7}}};
     results.plans = {plan};
-    const RuleLoss same = judged(results, rule("rows_per_program != 2"));
-    EXPECT_EQ(same.finding, RuleFinding::applied);
-    EXPECT_EQ(same.unmeasured, 7u);
+    const Judged same = judged(results, rule("rows_per_program != 2"));
+    EXPECT_EQ(same->finding, RuleFinding::applied);
+    EXPECT_EQ(same->unmeasured, 7u);
     // Another rule under the same name: what this one leaves was perhaps not measured.
     results.plans[0].pruned[0] = {"mine", "rows_per_program < 8", 5};
-    EXPECT_EQ(judged(results, rule("rows_per_program != 2")).finding, RuleFinding::changed);
+    EXPECT_EQ(judged(results, rule("rows_per_program != 2"))->finding, RuleFinding::changed);
     // It pruned nothing there, so it hid nothing.
     results.plans[0].pruned[0].count = 0;
-    EXPECT_EQ(judged(results, rule("rows_per_program != 2")).finding, RuleFinding::judged);
+    EXPECT_EQ(judged(results, rule("rows_per_program != 2"))->finding, RuleFinding::judged);
 }
 
 TEST(Audit, RulesOnCompiledCodeReadTheRecordedFigures) {
@@ -104,15 +110,15 @@ TEST(Audit, RulesOnCompiledCodeReadTheRecordedFigures) {
         record.compile->spill_bytes = 0;
     }
     results.records[1].compile->spill_bytes = 8;
-    EXPECT_NEAR(judged(results, rule("code_spill_bytes == 0")).best_kept->loss(), 0.1, 1e-12);
+    EXPECT_NEAR(judged(results, rule("code_spill_bytes == 0"))->best_kept->loss(), 0.1, 1e-12);
     // A figure that a backend does not have takes nothing.
-    EXPECT_EQ(judged(results, rule("code_registers < 10")).finding, RuleFinding::takes_nothing);
+    EXPECT_EQ(judged(results, rule("code_registers < 10"))->finding, RuleFinding::takes_nothing);
     // The sweep had compiled it, and pruned it by this very rule.
     results.records[3].outcome = Outcome::pruned;
     results.records[3].compile->spill_bytes = 16;
-    const RuleLoss applied = judged(results, rule("code_spill_bytes == 0"));
-    EXPECT_EQ(applied.finding, RuleFinding::applied);
-    EXPECT_EQ(applied.unmeasured, 1u);
+    const Judged applied = judged(results, rule("code_spill_bytes == 0"));
+    EXPECT_EQ(applied->finding, RuleFinding::applied);
+    EXPECT_EQ(applied->unmeasured, 1u);
 }
 
 TEST(Audit, GroupsAreByOpAndModeWithTheWorstAndTheGeometricMean) {

@@ -24,11 +24,14 @@ namespace {
 // A configuration takes a second or two; a compiler that hangs is ended.
 constexpr std::chrono::seconds compile_limit{120};
 
-std::string first_error(const std::string& log) {
+/// The log's first line with an error, or else the first with anything at all.
+std::string first_error(const std::string& log, const ChildEnd& end) {
     std::size_t at = log.find("error:");
-    at = at == std::string::npos ? 0 : at;
-    const std::size_t before = log.rfind('\n', at);
-    const std::size_t begin = before == std::string::npos || at == 0 ? 0 : before + 1;
+    at = at == std::string::npos ? log.find_first_not_of(" \n") : at;
+    if (at == std::string::npos) {
+        return fmt::format("the compiler's process ended with {} and printed nothing", end.description());
+    }
+    const std::size_t begin = log.rfind('\n', at) + 1;  // npos + 1: the log's begin
     return log.substr(begin, std::min<std::size_t>(log.find('\n', at) - begin, 300));
 }
 
@@ -88,7 +91,7 @@ CompiledCode compile_in_child(const std::vector<std::string>& words, const Compi
     }
     if (end.status != 0) {
         throw DeviceError(DeviceFault::compile_failed,
-                          fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log)));
+                          fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log, end)));
     }
     const std::string image = read_whole_file(folder.path("code"));
     code.image.resize(image.size());

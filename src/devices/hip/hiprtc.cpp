@@ -28,6 +28,7 @@ struct Hiprtc {
     int (*compile)(Program, int count, const char* const* options);
     int (*code_size)(Program, std::size_t*);
     int (*code)(Program, char*);
+    int (*destroy)(Program*);
     int (*log_size)(Program, std::size_t*);
     int (*log)(Program, char*);
     const char* (*error_string)(int);
@@ -56,6 +57,7 @@ LoadedHiprtc load() {
     library.load(api.compile, "hiprtcCompileProgram", missing);
     library.load(api.code_size, "hiprtcGetCodeSize", missing);
     library.load(api.code, "hiprtcGetCode", missing);
+    library.load(api.destroy, "hiprtcDestroyProgram", missing);
     library.load(api.log_size, "hiprtcGetProgramLogSize", missing);
     library.load(api.log, "hiprtcGetProgramLog", missing);
     library.load(api.error_string, "hiprtcGetErrorString", missing);
@@ -110,6 +112,9 @@ int compile_here(const std::string& job_path, const std::string& code_path) {
     std::string code(size, '\0');
     if (result == 0) {
         result = api.code(program, code.data());
+    }
+    if (program != nullptr) {
+        api.destroy(&program);
     }
     if (result != 0) {
         std::fprintf(stderr, "\n%s\n", api.error_string(result));
