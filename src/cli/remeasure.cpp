@@ -48,7 +48,7 @@ Results remeasure(const std::vector<TrialKey>& trials, const DeviceChoice& devic
         options.problems = problems;
         options.space = space_of(Configuration::parse(configuration));
         options.backend = device.backend;
-        options.ordinal = device.ordinal;
+        options.ordinals = {device.ordinal};
         options.replay_script = device.replay_script;
         options.cold = cold;
         options.strategy = Strategy::exhaustive;

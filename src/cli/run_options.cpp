@@ -20,7 +20,7 @@ void RunOptions::declare(OptionSet& options) {
                 "random: configurations drawn for each problem");
     options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_),
                 "Of the inputs, the order and what is drawn (default: 0)");
-    device_.declare(options);
+    device_.declare_several(options);
     options.group("Run");
     options.one("--budget", duration(1, 365 * day_s, budget_s_),
                 "Stop after this long; racing spends it where it tells most");
@@ -63,10 +63,13 @@ SweepOptions RunOptions::of_words() const {
     options.problems = std::move(work.problems);
     options.space = std::move(work.space);
     options.shard = shard_.value_or(options.shard);
-    const DeviceChoice device = device_.choose();
-    options.backend = device.backend;
-    options.ordinal = device.ordinal;
-    options.replay_script = device.replay_script;
+    const std::vector<DeviceChoice> devices = device_.choose_several();
+    options.backend = devices.front().backend;
+    options.replay_script = devices.front().replay_script;
+    options.ordinals.clear();
+    for (const DeviceChoice& device : devices) {
+        options.ordinals.push_back(device.ordinal);
+    }
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
     options.cold = !hot_;
     options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);

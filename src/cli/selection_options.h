@@ -58,15 +58,23 @@ struct DeviceChoice {
 class DeviceOptions {
 public:
     void declare(OptionSet& options);
+    void declare_several(OptionSet& options);  // --device takes a list, or "all"
     bool given() const;
     /// Does what was given leave room for planning with a device of this backend that is not here?
     bool fits(Backend backend) const;
     /// `auto` takes the best device found. Throws InputError: no such device, with the reason.
     DeviceChoice choose() const;
+    /// Devices of one backend, one or more; where none was named, the best alone.
+    std::vector<DeviceChoice> choose_several() const;
 
 private:
+    void declare_backend(OptionSet& options);
+    void declare_script(OptionSet& options);
+    DeviceChoice choose(std::optional<std::int64_t> ordinal) const;
+
     std::optional<std::string> backend_;
-    std::optional<std::int64_t> ordinal_;
+    std::vector<std::int64_t> ordinals_;
+    bool all_ = false;
     std::string replay_script_;
 };
 

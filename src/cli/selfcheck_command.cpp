@@ -46,7 +46,7 @@ public:
             options.problems = work.problems;
             options.space = work.space;
             options.backend = device.backend;
-            options.ordinal = device.ordinal;
+            options.ordinals = {device.ordinal};
             options.replay_script = device.replay_script;
             options.strategy = Strategy::random;
             options.most_trials_per_problem = static_cast<std::uint64_t>(trials_);

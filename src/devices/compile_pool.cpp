@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "support/cores.h"
+
 namespace normtune {
 
 namespace {
@@ -18,8 +20,7 @@ std::string key_of(const std::vector<std::string>& options, std::string_view sou
 }  // namespace
 
 CompilePool::CompilePool(std::string name, std::string arch, int threads, Compile compile)
-    : most_threads_(threads > 0 ? static_cast<std::size_t>(threads)
-                                : std::max<std::size_t>(1, std::thread::hardware_concurrency())),
+    : most_threads_(static_cast<std::size_t>(threads > 0 ? threads : usable_cores())),
       arch_(std::move(arch)),
       compiler_(std::move(name)),
       compile_(std::move(compile)) {}

@@ -1,6 +1,7 @@
 #include "devices/registry.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,21 @@ std::vector<DeviceReport> find_devices() {
         std::any_of(hip.begin(), hip.end(), [](const DeviceReport& r) { return r.info.has_value(); });
     reports.insert(gpu_of_amd ? reports.end() - 1 : reports.end(), hip.begin(), hip.end());
     return reports;
+}
+
+std::vector<int> usable_ordinals(Backend backend, const std::string& script) {
+    std::vector<int> ordinals;
+    if (backend == Backend::replay) {
+        ordinals.resize(static_cast<std::size_t>(replay_device_count(script)));
+        std::iota(ordinals.begin(), ordinals.end(), 0);
+        return ordinals;
+    }
+    for (const DeviceReport& report : find_devices()) {
+        if (report.info && report.backend == backend) {
+            ordinals.push_back(report.info->ordinal);
+        }
+    }
+    return ordinals;
 }
 
 BackendTraits backend_traits(Backend backend) {
@@ -100,7 +116,7 @@ std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::str
         case Backend::cuda:
             return cuda::open_cuda_device(ordinal);
         case Backend::replay:
-            return open_replay(script);
+            return open_replay(script, ordinal);
         default:
             return hip::open_hip_device(ordinal);
     }
@@ -114,7 +130,7 @@ DeviceInfo describe_device(Backend backend, int ordinal, const std::string& scri
         case Backend::cuda:
             return cuda::describe_cuda_device(ordinal);
         case Backend::replay:
-            return describe_replay(script);
+            return describe_replay(script, ordinal);
         default:
             return hip::describe_hip_device(ordinal);
     }

@@ -24,6 +24,9 @@ DeviceInfo described(const std::vector<DeviceReport>& reports, Backend backend, 
 /// Every backend's devices, the best first (GPUs before the CPU). The CPU is always there. Replay is never listed.
 std::vector<DeviceReport> find_devices();
 
+/// Ordinals of a backend's devices that can be used; `script` as for open_device.
+std::vector<int> usable_ordinals(Backend backend, const std::string& script);
+
 /// The planning side of a backend; needs no device.
 BackendTraits backend_traits(Backend backend);
 

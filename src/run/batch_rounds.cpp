@@ -162,7 +162,7 @@ void BatchRounds::report() const {
         const bool goes_on = !trial.stopped && !trial.guest;
         in_part += goes_on ? part_done(trial.series.rounds().size(), context_.options.stop_rule.least_rounds) : 0;
     }
-    context_.recorder.update(in_part);
+    context_.recorder.update(context_.problem.key(), in_part);
 }
 
 }  // namespace normtune

@@ -87,7 +87,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
             if (!finalist.failure && !lost) {
                 finalist.failure = rounds.take(finalist.series, finalist.id, configurations[finalist.id]);
                 lost = finalist.failure && finalist.failure->of_problem;
-                recorder.update(0);
+                recorder.update(key, 0);
             }
         }
     }

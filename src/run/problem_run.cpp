@@ -39,8 +39,12 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
     }
 }
 
-bool ProblemRun::complete() const {
-    return pending_.empty() && (options_.verify_only || configurations_.empty() || recorder_.has_finals(key_));
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
+              const Recorder& recorder) {
+    const std::string key = problem.key();
+    return (options.verify_only || configurations.empty() || recorder.has_finals(key)) &&
+           std::all_of(configurations.begin(), configurations.end(),
+                       [&](const Configuration& c) { return recorder.find(key, c.key()) != nullptr; });
 }
 
 double ProblemRun::round_time_us() const {
@@ -53,7 +57,7 @@ bool ProblemRun::races() const {
 
 // Racing tries the most promising first, the others in random order: each batch is then a sample of the whole space,
 // and so is what a budget leaves time for.
-void ProblemRun::order_pending(std::span<const MeasuredProblem> measured) {
+void ProblemRun::order_pending(const Experience& experience) {
     std::sort(pending_.begin(), pending_.end());
     if (options_.strategy != Strategy::racing) {
         shuffle(pending_, Random(mix_seed(options_.seed, "order/" + key_)));
@@ -64,7 +68,7 @@ void ProblemRun::order_pending(std::span<const MeasuredProblem> measured) {
         is_pending[id] = true;
     }
     pending_.clear();
-    for (const std::size_t id : promising_first(problem_, configurations_, measured, options_.seed)) {
+    for (const std::size_t id : experience.order(problem_, configurations_, options_.seed)) {
         if (is_pending[id]) {
             pending_.push_back(id);
         }
@@ -85,16 +89,20 @@ std::vector<Configuration> ProblemRun::next_batch() const {
     return next;
 }
 
-void ProblemRun::run(std::optional<double> budget_s, std::span<const MeasuredProblem> measured, ProblemRun* next) {
-    recorder_.under_way(key_);
-    recorder_.update(0);
+std::optional<AheadRequest> ProblemRun::beginning(const Experience& experience) {
+    order_pending(experience);
+    return pending_.empty() ? std::nullopt : std::optional(AheadRequest{next_batch(), true, problem_});
+}
+
+void ProblemRun::run(std::optional<double> budget_s, const Experience& experience, const Next& next) {
+    recorder_.update(key_, 0);
     const tuning::Shares shares = races() ? tuning::raced : tuning::measured_alike;
     std::optional<Deadline> end;
     if (budget_s) {
         end = deadline_in(*budget_s);
         rounds_end_ = deadline_in(*budget_s * (1 - shares.finals));
     }
-    order_pending(measured);
+    order_pending(experience);
     OpenRequest open;
     open.problem = problem_;
     open.buffers.rotation_bytes = options_.cold ? tuning::rotation_over_cache * device_.cache_bytes : 0;
@@ -134,9 +142,10 @@ Record ProblemRun::new_record(const Configuration& configuration) const {
     record.backend = options_.backend;
     record.device = device_.name;
     record.arch = device_.arch;
+    record.device_id = device_.id;
     record.problem = problem_;
     record.configuration = configuration;
-    record.repeat = repeat_command(options_, problem_, configuration);
+    record.repeat = repeat_command(options_, device_.ordinal, problem_, configuration);
     return record;
 }
 
@@ -160,7 +169,7 @@ void ProblemRun::fail_all(std::vector<RunningTrial>& batch) {
         record(new_record(configurations_[pending_.back()]), lost_->outcome, lost_->reason);
     }
     recorder_.warn(fmt::format("{}: {}", key_, lost_->reason));
-    recorder_.update(0);
+    recorder_.update(key_, 0);
 }
 
 std::vector<RunningTrial> ProblemRun::build_batch() {
@@ -178,7 +187,7 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
         if (auto trial = build(pending_.back())) {
             batch.push_back(std::move(*trial));
         }
-        recorder_.update(part_of_building * static_cast<double>(batch.size()));
+        recorder_.update(key_, part_of_building * static_cast<double>(batch.size()));
     }
     return batch;
 }
@@ -215,11 +224,11 @@ std::optional<RunningTrial> ProblemRun::build(TrialId id) {
 }
 
 // What the device's compiler can do while this batch is measured.
-void ProblemRun::queue_compiles(ProblemRun* next) {
+void ProblemRun::queue_compiles(const Next& next) {
     if (!pending_.empty()) {
         session_.compile_ahead({next_batch(), true, std::nullopt});
-    } else if (next != nullptr && !next->pending_.empty()) {
-        session_.compile_ahead({next->next_batch(), true, next->problem_});
+    } else if (std::optional<AheadRequest> request = next()) {
+        session_.compile_ahead(std::move(*request));
     }
 }
 
@@ -262,27 +271,6 @@ void ProblemRun::note_best(TrialId id) {
     if (record != nullptr && record->may_win() && (!best_ || record->measurement->p50_us < best_->p50_us)) {
         best_ = {id, record->measurement->p50_us, record->measurement->limit_ratio};
     }
-}
-
-MeasuredProblem ProblemRun::measured() const {
-    MeasuredProblem out{problem_, {}, {}};
-    double least = 0;
-    for (const Configuration& configuration : configurations_) {
-        const Record* record = recorder_.find(key_, configuration.key());
-        if (record == nullptr || record->outcome != Outcome::passed || !record->measurement) {
-            continue;
-        }
-        const double us = std::log(record->measurement->p50_us);
-        least = out.log_ratios.empty() ? us : std::min(least, us);
-        out.log_ratios.emplace(configuration.key(), us);
-        if (record->measurement->rank == 1) {
-            out.winner = configuration.key();
-        }
-    }
-    for (auto& [key, ratio] : out.log_ratios) {
-        ratio -= least;
-    }
-    return out;
 }
 
 }  // namespace normtune

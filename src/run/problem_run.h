@@ -1,17 +1,21 @@
 // One problem of a sweep: build and verify, interleaved rounds or races, and the finals among the fastest.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "problem/rules.h"
 #include "run/batch_rounds.h"
+#include "run/experience.h"
 #include "run/recorder.h"
-#include "run/trial_order.h"
 #include "run/worker_session.h"
 
 namespace normtune {
+
+/// Nothing of the problem is missing: every trial is recorded, and the finals are, too.
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
+              const Recorder& recorder);
 
 class ProblemRun {
 public:
@@ -19,28 +23,25 @@ public:
     ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
                const std::vector<Configuration>& configurations, WorkerSession& session, Recorder& recorder);
 
-    /// Nothing is missing: every trial is recorded, and the finals are, too.
-    bool complete() const;
     /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun. It can
-    /// be run again then. `measured`: what problems like it have shown (racing); `next`: whose first trials are
-    /// compiled while this one measures its last. Throws Interrupted, SystemError.
-    void run(std::optional<double> budget_s, std::span<const MeasuredProblem> measured = {},
-             ProblemRun* next = nullptr);
+    /// be run again then. `experience`: what problems like it have shown (racing); `next`: asked for what is compiled
+    /// while this one measures its last trials. Throws Interrupted, SystemError.
+    using Next = std::function<std::optional<AheadRequest>()>;
+    void run(std::optional<double> budget_s, const Experience& experience, const Next& next);
+    /// What is to be compiled ahead for a run that begins now; none: nothing.
+    std::optional<AheadRequest> beginning(const Experience& experience);
     /// Trials without a record.
     std::uint64_t missing() const { return pending_.size(); }
     /// Trials that could not be told apart from the best and had no place in the finals.
     std::size_t unsettled() const { return unsettled_; }
     const std::string& problem_key() const { return key_; }
-    const Problem& problem() const { return problem_; }
-    /// What this problem tells of its configurations so far.
-    MeasuredProblem measured() const;
     /// p50 of the fastest so far over the copy's; 0: not known.
     double limit_ratio() const { return best_ ? best_->limit_ratio : 0; }
 
 private:
     bool races() const;
     double round_time_us() const;
-    void order_pending(std::span<const MeasuredProblem> measured);
+    void order_pending(const Experience& experience);
     std::size_t batch_size() const;
     std::vector<Configuration> next_batch() const;
     Record new_record(const Configuration& configuration) const;
@@ -48,7 +49,7 @@ private:
     void fail_all(std::vector<RunningTrial>& batch);
     std::vector<RunningTrial> build_batch();
     std::optional<RunningTrial> build(TrialId id);
-    void queue_compiles(ProblemRun* next);
+    void queue_compiles(const Next& next);
     void measure_batch(std::vector<RunningTrial>& batch);
     void free_kept();
     void note_best(TrialId id);

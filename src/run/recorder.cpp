@@ -20,12 +20,24 @@ Recorder::Recorder(Journal& journal, const JournalContents& earlier, ProgressSin
 }
 
 const Record* Recorder::find(const std::string& problem_key, const std::string& configuration_key) const {
+    const std::lock_guard lock(mutex_);
     const auto problem = records_.find(problem_key);
     if (problem == records_.end()) {
         return nullptr;
     }
     const auto found = problem->second.find(configuration_key);
     return found == problem->second.end() ? nullptr : &found->second;
+}
+
+bool Recorder::has_finals(const std::string& problem_key) const {
+    const std::lock_guard lock(mutex_);
+    return finals_.contains(problem_key);
+}
+
+std::string Recorder::device_of(const std::string& problem_key) const {
+    const std::lock_guard lock(mutex_);
+    const auto problem = records_.find(problem_key);
+    return problem == records_.end() || problem->second.empty() ? "" : problem->second.begin()->second.device_id;
 }
 
 void Recorder::keep(Record record) {
@@ -44,14 +56,33 @@ void Recorder::keep(Record record) {
 }
 
 void Recorder::add(Record record) {
+    const std::lock_guard lock(mutex_);
     journal_.append(record);
     finals_.erase(record.problem.key());
     keep(std::move(record));
 }
 
 void Recorder::add(const FinalEntry& entry) {
+    const std::lock_guard lock(mutex_);
     journal_.append(entry);
     apply(entry);
+}
+
+void Recorder::forget(const std::string& problem_key) {
+    const std::lock_guard lock(mutex_);
+    journal_.append(VoidEntry{problem_key});
+    finals_.erase(problem_key);
+    in_part_.erase(problem_key);
+    const auto problem = records_.find(problem_key);
+    if (problem == records_.end()) {
+        return;
+    }
+    for (const auto& [key, record] : problem->second) {
+        faulty_ -= is_faulty(record.outcome) ? 1 : 0;
+    }
+    trials_done_ -= problem->second.size();
+    done_before_ = std::min(done_before_, trials_done_);
+    records_.erase(problem);
 }
 
 void Recorder::apply(const FinalEntry& entry) {
@@ -78,20 +109,35 @@ void Recorder::apply(const FinalEntry& entry) {
     }
 }
 
-void Recorder::update(double trials_in_part) {
+void Recorder::update(const std::string& problem_key, double trials_in_part) {
+    const std::lock_guard lock(mutex_);
+    in_part_[problem_key] = trials_in_part;
     Progress progress;
-    progress.trials_done = trials_done();
+    progress.trials_done = trials_done_;
     progress.trials_total = trials_total_;
     progress.faulty = faulty_;
     progress.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-    const auto done_now = static_cast<double>(trials_done() - done_before_);
+    const auto done_now = static_cast<double>(trials_done_ - done_before_);
     progress.trials_per_s = progress.elapsed_s > 0 ? done_now / progress.elapsed_s : 0;
     // Trials end in bunches, a round's at once; work in part makes the estimate move in between.
-    const double work = done_now + trials_in_part;
+    double work = done_now;
+    for (const auto& [problem, part] : in_part_) {
+        work += part;
+    }
     const double left = static_cast<double>(trials_total_ - done_before_) - work;
     progress.remaining_s = work > 0 ? progress.elapsed_s / work * std::max(left, 0.0) : -1;
-    progress.problem_key = problem_key_;
+    progress.problem_key = problem_key;
     sink_.update(progress);
+}
+
+void Recorder::warn(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    sink_.warn(line);
+}
+
+std::uint64_t Recorder::trials_done() const {
+    const std::lock_guard lock(mutex_);
+    return trials_done_;
 }
 
 }  // namespace normtune

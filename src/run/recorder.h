@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,31 +17,35 @@ namespace normtune {
 bool is_faulty(
     Outcome outcome);  // incorrect, crashed, timed_out, …: everything that ran or should have, and did not pass
 
+/// Thread-safe, as long as each problem is one thread's.
 class Recorder {
 public:
     /// `earlier` is what a resumed journal held; `trials_total` counts those trials as well.
     Recorder(Journal& journal, const JournalContents& earlier, ProgressSink& sink, std::uint64_t trials_total);
 
+    /// Null: not recorded. It stays where it is until the problem is forgotten.
     const Record* find(const std::string& problem_key, const std::string& configuration_key) const;
-    bool has_finals(const std::string& problem_key) const { return finals_.contains(problem_key); }
+    bool has_finals(const std::string& problem_key) const;
+    /// DeviceInfo::id of the device that measured the problem, by any of its records; empty: not known.
+    std::string device_of(const std::string& problem_key) const;
 
     /// Throw SystemError where the journal cannot be written.
     void add(Record record);  // a trial that is there already is replaced; the problem needs finals again
     void add(const FinalEntry& entry);
+    /// All that is recorded of the problem is void.
+    void forget(const std::string& problem_key);
 
-    /// The problem that the next updates are about.
-    void under_way(const std::string& problem_key) { problem_key_ = problem_key; }
-    /// Work done on trials that are not complete, in trials; tells the sink.
-    void update(double trials_in_part);
-    void warn(const std::string& line) { sink_.warn(line); }
+    /// Work done on the problem's trials that are not complete, in trials; tells the sink.
+    void update(const std::string& problem_key, double trials_in_part);
+    void warn(const std::string& line);
 
-    std::uint64_t trials_done() const { return trials_done_; }
-    std::uint64_t trials_total() const { return trials_total_; }
+    std::uint64_t trials_done() const;
 
 private:
     void keep(Record record);
     void apply(const FinalEntry& entry);
 
+    mutable std::mutex mutex_;
     Journal& journal_;
     ProgressSink& sink_;
     std::unordered_map<std::string, std::unordered_map<std::string, Record>> records_;  // by problem, configuration
@@ -48,7 +54,7 @@ private:
     std::uint64_t trials_done_ = 0;
     std::uint64_t done_before_ = 0;
     std::uint64_t faulty_ = 0;
-    std::string problem_key_;
+    std::map<std::string, double> in_part_;  // by problem
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

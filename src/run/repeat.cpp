@@ -23,11 +23,12 @@ std::string shell_word(std::string_view word) {
 
 }  // namespace
 
-std::string repeat_command(const SweepOptions& options, const Problem& problem, const Configuration& configuration) {
+std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem,
+                           const Configuration& configuration) {
     std::string line = fmt::format("normtune {} --backend {}", options.verify_only ? "verify" : "sweep",
                                    backend_names.name(options.backend));
-    if (options.ordinal != 0) {
-        line += fmt::format(" --device {}", options.ordinal);
+    if (ordinal != 0) {
+        line += fmt::format(" --device {}", ordinal);
     }
     if (!options.replay_script.empty()) {
         line += " --replay-script " + shell_word(options.replay_script);

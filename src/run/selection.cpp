@@ -74,7 +74,7 @@ json problems_to_json(const std::vector<Problem>& problems) {
 json selection_of(const SweepOptions& options) {
     const StopRule& stop = options.stop_rule;
     return {{"backend", backend_names.name(options.backend)},
-            {"device", options.ordinal},
+            {"devices", options.ordinals},
             {"replay_script", options.replay_script},
             {"problems", problems_to_json(options.problems)},
             {"shard", options.shard.text()},
@@ -98,7 +98,7 @@ json selection_of(const SweepOptions& options) {
 // A resumed sweep may have another of these: they change neither the trials nor what their numbers mean.
 constexpr std::array<std::string_view, 2> free_members{"budget_s", "trial_timeout_s"};
 // Shards of one sweep may differ in these, too.
-constexpr std::array<std::string_view, 2> members_of_a_shard{"shard", "device"};
+constexpr std::array<std::string_view, 2> members_of_a_shard{"shard", "devices"};
 
 std::string shown(const json& value) {
     constexpr std::size_t most = 60;
@@ -110,11 +110,15 @@ std::string digest(const json& value) {
     return content_hash(text.data(), text.size());
 }
 
-/// Journals from before there were shards are of whole sweeps.
+/// Journals from before there were shards are of whole sweeps, those from before there were several devices of one.
 json read_selection(const std::string& text) {
     json selection = parse_json(text, "the journal's selection");
     if (selection.is_object() && !selection.contains("shard")) {
         selection["shard"] = Shard{}.text();
+    }
+    if (selection.is_object() && selection.contains("device")) {
+        selection["devices"] = json::array({selection["device"]});
+        selection.erase("device");
     }
     return selection;
 }
@@ -146,7 +150,11 @@ SweepOptions selection_from_text(const std::string& text) {
     const JsonReader in(parsed, "the journal's selection: ");
     SweepOptions options;
     options.backend = in.at("backend").name_of(backend_names);
-    options.ordinal = in.at("device").integer(0);
+    options.ordinals.clear();
+    const JsonReader devices = in.at("devices");
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        options.ordinals.push_back(devices.element(i).integer(0));
+    }
     options.replay_script = in.at("replay_script").text();
     const JsonReader problems = in.at("problems");
     for (std::size_t i = 0; i < problems.size(); ++i) {

@@ -4,27 +4,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <thread>
+#include <tuple>
 #include <unordered_set>
 
 #include "devices/registry.h"
-#include "run/budget.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
-#include "run/problem_run.h"
-#include "run/recorder.h"
+#include "run/lane.h"
 #include "run/selection.h"
-#include "run/strategy.h"
-#include "run/tuning.h"
-#include "run/worker_session.h"
 #include "store/journal.h"
+#include "support/cores.h"
 #include "support/error.h"
 #include "support/on_all_cores.h"
 
 namespace normtune {
 
 namespace {
-
-constexpr const char* worker_log_name = "worker.log";
 
 void check(const SweepOptions& options) {
     std::unordered_set<std::string> keys;
@@ -95,95 +92,96 @@ Journal open_journal(const SweepOptions& options, const DeviceInfo& device, cons
     return journal;
 }
 
-WorkerCommand worker_command_of(const SweepOptions& options) {
-    return {options.worker_executable, options.backend, options.ordinal, options.replay_script,
-            (std::filesystem::path(options.out_folder) / worker_log_name).string()};
+/// The devices of the sweep; they have to be alike, as times of two kinds of device belong into two tables. A resumed
+/// sweep of several goes on without those that are gone.
+std::vector<DeviceInfo> describe_devices(const SweepOptions& options, ProgressSink& progress) {
+    std::vector<DeviceInfo> devices;
+    for (std::size_t i = 0; i < options.ordinals.size(); ++i) {
+        const bool last_chance = i + 1 == options.ordinals.size() && devices.empty();
+        try {
+            devices.push_back(describe_device(options.backend, options.ordinals[i], options.replay_script));
+        } catch (const InputError& error) {
+            if (!options.resume || last_chance) {
+                throw;
+            }
+            progress.warn(fmt::format("goes on without it: {}", error.what()));
+            continue;
+        }
+        const DeviceInfo& first = devices.front();
+        const DeviceInfo& latest = devices.back();
+        if (latest.name != first.name || latest.arch != first.arch) {
+            throw InputError(fmt::format(
+                "--device: device {} is {} ({}) and device {} is {} ({}); one sweep takes devices that are alike",
+                first.ordinal, first.name, first.arch, latest.ordinal, latest.name, latest.arch));
+        }
+    }
+    return devices;
 }
 
-/// The problems of a sweep, run one after another or as a budget gives them their turns.
-class ProblemRuns {
-public:
-    ProblemRuns(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
-                Recorder& recorder)
-        : options_(options), recorder_(recorder), session_(worker_command_of(options), {options.trial_timeout_s}) {
-        for (std::size_t i = 0; i < plans.size(); ++i) {
-            ProblemRun run(options, device, options.problems[i], plans[i].configurations, session_, recorder);
-            if (run.complete()) {
-                note(run);
-            } else {
-                runs_.push_back(std::move(run));
-                states_.push_back({plans[i].configurations.size(), runs_.back().missing(), false, 0});
+/// With one device all cores are its worker's; with several each has its share, for compilers and verification.
+WorkerCommand worker_command_of(const SweepOptions& options, const DeviceInfo& device, std::size_t devices) {
+    const std::string log = devices == 1 ? "worker.log" : fmt::format("worker-{}.log", device.ordinal);
+    const int cores = devices == 1 ? 0 : std::max(1, usable_cores() / static_cast<int>(devices));
+    return {options.worker_executable, options.backend, device.ordinal,
+            options.replay_script,     cores,           (std::filesystem::path(options.out_folder) / log).string()};
+}
+
+/// What is left to do, in groups of one shape where there are several devices; `experience` takes what is complete.
+std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<ProblemTrials>& plans,
+                                 const std::vector<DeviceInfo>& devices, const Recorder& recorder,
+                                 Experience& experience) {
+    std::vector<WorkGroup> groups;
+    std::map<std::tuple<std::int64_t, std::int64_t>, std::size_t> group_of_shape;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const Problem& problem = options.problems[i];
+        if (complete(options, problem, plans[i].configurations, recorder)) {
+            if (options.strategy == Strategy::racing && !options.verify_only) {
+                experience.note(measured_problem(problem, plans[i].configurations, recorder));
+            }
+            continue;
+        }
+        std::size_t place = groups.size();
+        if (devices.size() > 1) {
+            place = group_of_shape.try_emplace({problem.shape.rows, problem.shape.cols}, place).first->second;
+        }
+        groups.resize(std::max(groups.size(), place + 1));
+        groups[place].problems.push_back(i);
+        groups[place].weight += estimated_work(problem, plans[i].configurations.size());
+        const std::string begun_by = recorder.device_of(problem.key());
+        for (std::size_t d = 0; d < devices.size(); ++d) {
+            if (!begun_by.empty() && devices[d].id == begun_by) {
+                groups[place].device = d;
             }
         }
     }
+    return groups;
+}
 
-    /// `end`: of the budget, if there is one.
-    void run(Deadline end) {
-        if (options_.budget_s > 0) {
-            options_.strategy == Strategy::racing ? spend_where_it_tells(end) : spend_evenly(end);
-        } else {
-            for (std::size_t i = 0; i < runs_.size(); ++i) {
-                run(i, std::nullopt);
-            }
+/// The problems of a sweep, on all its devices at once.
+void run_lanes(const LaneContext& context, const std::vector<DeviceInfo>& devices) {
+    std::vector<std::exception_ptr> failures(devices.size());
+    const auto run = [&](std::size_t i) {
+        try {
+            Lane(context, i, devices[i], worker_command_of(context.options, devices[i], devices.size())).run();
+        } catch (...) {
+            failures[i] = std::current_exception();
+            context.queue.stop();
         }
-        for (const ProblemRun& run : runs_) {
-            if (run.missing() > 0) {
-                recorder_.warn(
-                    fmt::format("{}: {} trials did not fit into the budget", run.problem_key(), run.missing()));
-            }
-            if (options_.budget_s > 0 && run.unsettled() > 0) {
-                recorder_.warn(fmt::format("{}: {} more trials could not be told apart from the best before the finals",
-                                           run.problem_key(), run.unsettled()));
-            }
-        }
+    };
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < devices.size(); ++i) {
+        others.emplace_back(run, i);
     }
-
-private:
-    static double seconds_until(Deadline end) {
-        return std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
+    run(0);
+    for (std::thread& other : others) {
+        other.join();
     }
-
-    void run(std::size_t i, std::optional<double> budget_s) {
-        ProblemRun* next = i + 1 < runs_.size() && !states_[i + 1].visited ? &runs_[i + 1] : nullptr;
-        runs_[i].run(budget_s, measured_, next);
-        note(runs_[i]);
-        states_[i].visited = true;
-        states_[i].missing = runs_[i].missing();
-        states_[i].limit_ratio = runs_[i].limit_ratio();
-    }
-
-    /// What is left is shared evenly by those that are still to come.
-    void spend_evenly(Deadline end) {
-        for (std::size_t i = 0; i < runs_.size(); ++i) {
-            run(i, std::max(0.0, seconds_until(end)) / static_cast<double>(runs_.size() - i));
+    for (const std::exception_ptr& failure : failures) {
+        if (failure != nullptr) {
+            std::rethrow_exception(failure);
         }
     }
-
-    void spend_where_it_tells(Deadline end) {
-        const double budget_s = seconds_until(end);  // planning took its part
-        while (const auto slice = next_slice(states_, budget_s, seconds_until(end), tuning::least_slice_s)) {
-            run(slice->problem, slice->seconds);
-        }
-    }
-
-    /// What the problem tells of those that come after it.
-    void note(const ProblemRun& run) {
-        if (options_.strategy != Strategy::racing || options_.verify_only) {
-            return;
-        }
-        const auto found = std::find_if(measured_.begin(), measured_.end(), [&](const MeasuredProblem& measured) {
-            return measured.problem.same_work(run.problem());
-        });
-        (found == measured_.end() ? measured_.emplace_back() : *found) = run.measured();
-    }
-
-    const SweepOptions& options_;
-    Recorder& recorder_;
-    WorkerSession session_;
-    std::vector<ProblemRun> runs_;
-    std::vector<ProblemState> states_;  // of runs_
-    std::vector<MeasuredProblem> measured_;
-};
+}
 
 // Trials of a problem that have no record are a tally of the plan, so that its numbers still add up.
 void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
@@ -221,7 +219,8 @@ Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& p
 SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     check(selected);
     const Deadline end = deadline_in(selected.budget_s);
-    const DeviceInfo device = describe_device(selected.backend, selected.ordinal, selected.replay_script);
+    const std::vector<DeviceInfo> devices = describe_devices(selected, progress);
+    const DeviceInfo& device = devices.front();
     const ShardShare share =
         share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
@@ -240,7 +239,9 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const InterruptGuard guard;
     SweepResult result;
     try {
-        ProblemRuns(options, device, plans, recorder).run(end);
+        Experience experience;
+        WorkQueue queue(devices.size(), groups_of(options, plans, devices, recorder, experience));
+        run_lanes({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}",

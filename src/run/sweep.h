@@ -25,8 +25,8 @@ struct SweepOptions {
     SearchSpace space;
     Shard shard;  // which of the problems are this sweep's
     Backend backend = Backend::cpu;
-    int ordinal = 0;
-    std::string replay_script;  // replay only
+    std::vector<int> ordinals{0};  // of the backend's devices; each runs problems of its own
+    std::string replay_script;     // replay only
     Strategy strategy = Strategy::racing;
     std::uint64_t most_trials_per_problem = 0;  // random: how many are drawn; 0: all
     double budget_s = 0;                        // 0: none. What did not fit is left out and said

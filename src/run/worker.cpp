@@ -13,6 +13,7 @@
 #include "run/channel.h"
 #include "run/protocol.h"
 #include "run/sweep.h"
+#include "support/cores.h"
 #include "support/error.h"
 #include "verify/companions.h"
 #include "verify/verify.h"
@@ -204,22 +205,26 @@ int serve_worker(int descriptor, Backend backend, int ordinal, const std::string
     return static_cast<int>(ExitCode::good);
 }
 
-std::vector<std::string> worker_arguments(int descriptor, Backend backend, int ordinal, const std::string& script) {
-    return {worker_command, std::to_string(descriptor), std::string(backend_names.name(backend)),
-            std::to_string(ordinal), script};
+std::vector<std::string> worker_arguments(int descriptor, Backend backend, int ordinal, const std::string& script,
+                                          int cores) {
+    return {
+        worker_command, std::to_string(descriptor), std::string(backend_names.name(backend)), std::to_string(ordinal),
+        script,         std::to_string(cores)};
 }
 
 std::optional<int> run_as_worker(int argc, const char* const* argv) {
     if (argc < 2 || std::string_view(argv[1]) != worker_command) {
         return std::nullopt;
     }
-    const auto descriptor = argc == 6 ? parse_int(argv[2]) : std::nullopt;
-    const auto backend = argc == 6 ? backend_names.find(argv[3]) : std::nullopt;
-    const auto ordinal = argc == 6 ? parse_int(argv[4]) : std::nullopt;
-    if (!descriptor || !backend || !ordinal) {
+    const auto descriptor = argc == 7 ? parse_int(argv[2]) : std::nullopt;
+    const auto backend = argc == 7 ? backend_names.find(argv[3]) : std::nullopt;
+    const auto ordinal = argc == 7 ? parse_int(argv[4]) : std::nullopt;
+    const auto cores = argc == 7 ? parse_int(argv[6]) : std::nullopt;
+    if (!descriptor || !backend || !ordinal || !cores) {
         std::fputs("normtune: 'worker' is how a sweep starts its worker process, not a command\n", stderr);
         return static_cast<int>(ExitCode::usage);
     }
+    limit_cores(*cores);
     try {
         return serve_worker(*descriptor, *backend, *ordinal, argv[5]);
     } catch (const std::exception& error) {

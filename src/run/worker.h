@@ -12,8 +12,9 @@ namespace normtune {
 /// argv[1] of a worker process; not a command for people.
 inline constexpr const char* worker_command = "worker";
 
-/// Arguments after the executable's name: "worker", descriptor, backend, ordinal, script.
-std::vector<std::string> worker_arguments(int descriptor, Backend backend, int ordinal, const std::string& script);
+/// Arguments after the executable's name: "worker", descriptor, backend, ordinal, script, cores.
+std::vector<std::string> worker_arguments(int descriptor, Backend backend, int ordinal, const std::string& script,
+                                          int cores);
 
 /// Serves as a worker where the command line says so, and returns its exit code; else nothing. The first thing that
 /// main does: a worker must not read configuration, print or install handlers before.

@@ -15,6 +15,7 @@ struct WorkerCommand {
     Backend backend = Backend::cpu;
     int ordinal = 0;
     std::string replay_script;
+    int cores = 0;    // that the worker may keep busy at most; 0: all
     std::string log;  // takes the worker's stdout and stderr; appended to
 };
 

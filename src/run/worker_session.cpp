@@ -89,7 +89,7 @@ void WorkerSession::start() {
                 }
                 if (const auto* refused = std::get_if<RefusedReply>(&reply)) {
                     retire();
-                    throw SystemError(refused->reason);
+                    throw DeviceLost(refused->reason);
                 }
                 reason = "the worker's first message is not that it is ready";
             } catch (const InputError& error) {
@@ -103,8 +103,8 @@ void WorkerSession::start() {
         }
         retire();
         if (++start_failures_ >= limits_.most_start_failures) {
-            throw SystemError(fmt::format("the worker process could not be started {} times in a row: {} (log: {})",
-                                          start_failures_, reason, command_.log));
+            throw DeviceLost(fmt::format("the worker process could not be started {} times in a row: {} (log: {})",
+                                         start_failures_, reason, command_.log));
         }
     }
 }

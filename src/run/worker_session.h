@@ -10,6 +10,7 @@
 
 #include "run/protocol.h"
 #include "run/worker_process.h"
+#include "support/error.h"
 
 namespace normtune {
 
@@ -26,8 +27,14 @@ struct SessionLimits {
     int most_start_failures = 3;
 };
 
-/// Requests throw Interrupted (the worker is ended, the request left undone) and SystemError (no worker can be started,
-/// or the device is not there). Whatever else goes wrong in the worker is a Failure of that request alone.
+/// No worker can be started, or it finds no device.
+class DeviceLost : public SystemError {
+public:
+    using SystemError::SystemError;
+};
+
+/// Requests throw Interrupted (the worker is ended, the request left undone) and DeviceLost. Whatever else goes wrong
+/// in the worker is a Failure of that request alone.
 class WorkerSession {
 public:
     WorkerSession(WorkerCommand command, SessionLimits limits);

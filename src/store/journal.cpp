@@ -132,6 +132,9 @@ void Journal::append(const Record& record) {
 void Journal::append(const FinalEntry& entry) {
     state_->append(journal_line(entry));
 }
+void Journal::append(const VoidEntry& entry) {
+    state_->append(journal_line(entry));
+}
 
 JournalContents read_journal(const std::string& folder) {
     std::error_code ignored;

@@ -32,6 +32,11 @@ struct FinalEntry {
     bool stale = false;  // on reading: trials of the problem were recorded after it, so it needs finals again
 };
 
+/// What was recorded of a problem before this entry is void: it is measured anew, on another device.
+struct VoidEntry {
+    std::string problem_key;
+};
+
 struct JournalContents {
     JournalHeader header;
     std::vector<Record> records;  // each trial once: of two lines for one trial the later one holds
@@ -51,6 +56,7 @@ public:
     /// On disk (written, not buffered in this process) on return. Throws SystemError, e.g. for a full disk.
     void append(const Record& record);
     void append(const FinalEntry& entry);
+    void append(const VoidEntry& entry);
 
 private:
     struct State;

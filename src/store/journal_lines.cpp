@@ -60,6 +60,23 @@ public:
         }
     }
 
+    template <typename Predicate>
+    void erase_if(const Predicate& predicate) {
+        std::vector<std::string> keys(entries_.size());
+        for (const auto& [key, place] : places_) {
+            keys[place] = key;
+        }
+        std::vector<T> kept;
+        places_.clear();
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (!predicate(entries_[i])) {
+                places_.emplace(std::move(keys[i]), kept.size());
+                kept.push_back(std::move(entries_[i]));
+            }
+        }
+        entries_ = std::move(kept);
+    }
+
     T* find(const std::string& key) {
         const auto found = places_.find(key);
         return found == places_.end() ? nullptr : &entries_[found->second];
@@ -107,6 +124,10 @@ std::string journal_line(const FinalEntry& entry) {
     return line({{"final", {{"problem", entry.problem_key}, {"finalists", std::move(finalists)}}}});
 }
 
+std::string journal_line(const VoidEntry& entry) {
+    return line({{"void", {{"problem", entry.problem_key}}}});
+}
+
 ParsedJournal parse_journal(std::string_view text, const std::string& path) {
     ParsedJournal parsed;
     JournalContents& contents = parsed.contents;
@@ -137,8 +158,12 @@ ParsedJournal parse_journal(std::string_view text, const std::string& path) {
             FinalEntry read = read_final(*final_entry);
             std::string key = read.problem_key;
             finals.put(std::move(key), std::move(read));
+        } else if (const auto void_entry = reader.find("void")) {
+            const std::string problem = void_entry->at("problem").text();
+            records.erase_if([&](const Record& read) { return read.problem.key() == problem; });
+            finals.erase_if([&](const FinalEntry& read) { return read.problem_key == problem; });
         } else {
-            reader.fail("is no line of a journal: it has neither \"record\" nor \"final\"");
+            reader.fail("is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
         }
         text.remove_prefix(end + 1);
         parsed.complete_bytes += end + 1;

@@ -32,6 +32,7 @@ struct Record {
     Backend backend = Backend::cpu;
     std::string device;
     std::string arch;
+    std::string device_id;  // DeviceInfo::id; empty in results from before it was recorded
     Problem problem;
     Configuration configuration;
     Outcome outcome = Outcome::passed;

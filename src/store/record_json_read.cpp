@@ -100,6 +100,12 @@ Configuration read_configuration(const JsonReader& in) {
     return configuration;
 }
 
+/// Empty in files from before it was recorded.
+std::string text_if_there(const JsonReader& in, std::string_view name) {
+    const auto value = in.find(name);
+    return value ? value->text() : std::string();
+}
+
 DeviceInfo read_device_info(const JsonReader& in) {
     DeviceInfo device;
     device.backend = in.at("backend").name_of(backend_names);
@@ -107,6 +113,7 @@ DeviceInfo read_device_info(const JsonReader& in) {
     device.arch = in.at("arch").text();
     device.driver = in.at("driver").text();
     device.ordinal = in.at("ordinal").integer(0);
+    device.id = text_if_there(in, "id");
     device.warp_size = in.at("warp_size").integer(1);
     device.compute_units = in.at("compute_units").integer(1);
     device.max_threads_per_program = in.at("max_threads_per_program").integer(1);
@@ -229,6 +236,7 @@ Record read_record(const JsonReader& in) {
     record.backend = in.at("backend").name_of(backend_names);
     record.device = in.at("device").text();
     record.arch = in.at("arch").text();
+    record.device_id = text_if_there(in, "device_id");
     record.problem = read_problem(in.at("problem"));
     record.configuration = read_configuration(in.at("configuration"));
     record.outcome = in.at("outcome").name_of(outcome_names);

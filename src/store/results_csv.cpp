@@ -187,6 +187,7 @@ constexpr Column columns[] = {
     {"programs", [](const Row& row) { return row.compile ? std::to_string(row.compile->programs) : ""; }},
     {"verified", [](const Row& row) { return row.record.verification ? yes_no(row.record.verification->passed) : ""; }},
     {"worst_over_bound", worst_over_bound_cell},
+    {"device_id", [](const Row& row) { return row.record.device_id; }},
     {"driver", [](const Row& row) { return row.results.environment.device.driver; }},
     {"normtune_version", [](const Row& row) { return row.results.environment.normtune_version; }},
     {"repeat", [](const Row& row) { return row.record.repeat; }},

@@ -5,8 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
-#include <thread>
 #include <vector>
+
+#include "support/cores.h"
 
 namespace normtune {
 
@@ -21,7 +22,7 @@ void on_all_cores(std::size_t count, const Work& work) {
         }
     };
     std::vector<std::future<void>> others;
-    const std::size_t threads = std::min<std::size_t>(std::thread::hardware_concurrency(), count);
+    const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
     for (std::size_t i = 1; i < threads; ++i) {
         others.push_back(std::async(std::launch::async, take));
     }

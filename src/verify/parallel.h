@@ -6,14 +6,15 @@
 #include <thread>
 #include <vector>
 
+#include "support/cores.h"
+
 namespace normtune {
 
 /// Threads that `for_row_blocks` uses for this much work; small work stays on the calling thread.
 inline int host_threads(std::int64_t rows, std::int64_t cols) {
     constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;  // elements
     const std::int64_t worth = std::min(rows, rows * cols / worth_a_thread);
-    const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-    return static_cast<int>(std::clamp<std::int64_t>(std::min(worth, cores), 1, 8));
+    return static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(worth, usable_cores()), 1, 8));
 }
 
 /// Calls work(first, last, index) once a thread, over disjoint blocks that cover [0, rows); `work` must not throw.

@@ -17,15 +17,6 @@ TEST(HostInfo, CacheSizesAsSysfsWritesThem) {
     }
 }
 
-TEST(HostInfo, QuotaOfAControlGroup) {
-    EXPECT_EQ(quota_cpus("max 100000"), 0);
-    EXPECT_EQ(quota_cpus("400000 100000"), 4);
-    EXPECT_EQ(quota_cpus("150000 100000"), 1);
-    EXPECT_EQ(quota_cpus("50000 100000"), 1);  // less than one processor is still one thread
-    EXPECT_EQ(quota_cpus(""), 0);
-    EXPECT_EQ(quota_cpus("100000 0"), 0);
-}
-
 TEST(HostInfo, ThisMachineHasWhatADeviceNeeds) {
     const HostInfo host = read_host_info();
     EXPECT_FALSE(host.name.empty());

@@ -38,7 +38,8 @@ timings:
   - {config: 'w4.*.r1.*', us: 10}
   - {config: 'w4.*', problem: '*/backward/*', us: 11}
   - {config: 'w4.*', copies: 1.5}
-)"));
+)"),
+                                    0);
     Configuration other;
     other.rows_per_program = 2;
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 2), (std::vector<double>{10, 10}));
@@ -52,19 +53,19 @@ TEST(Replay, NoiseIsOfItsSizeAndOfItsSeed) {
     for (const char* kind : {"normal", "lognormal", "uniform"}) {
         const std::string script = folder.write(
             "s.yaml", fmt::format("timings: [{{config: '*', us: 100, noise: {{kind: {}, sigma: 0.05}}}}]", kind));
-        const auto device = open_replay(script);
+        const auto device = open_replay(script, 0);
         const std::vector<double> samples = play(*device, {}, SampleKind::kernel, 2001);
         EXPECT_NEAR(median(samples), 100, 1) << kind;
         // The quartiles of N(0, σ) lie 0.674σ from its median, those of U(−σ, σ) 0.5σ.
         EXPECT_NEAR(quantile(samples, 0.75) - median(samples), std::string(kind) == "uniform" ? 2.5 : 3.4, 0.5) << kind;
-        EXPECT_EQ(play(*open_replay(script), {}, SampleKind::kernel, 2001), samples);
-        EXPECT_NE(play(*open_replay(script), {}, SampleKind::kernel, 2001, 2), samples);
+        EXPECT_EQ(play(*open_replay(script, 0), {}, SampleKind::kernel, 2001), samples);
+        EXPECT_NE(play(*open_replay(script, 0), {}, SampleKind::kernel, 2001, 2), samples);
     }
 }
 
 TEST(Replay, SamplesArePlayedInTurn) {
     const TempFolder folder;
-    const auto device = open_replay(folder.write("s.yaml", "timings: [{config: '*', samples_us: [3, 1, 2]}]"));
+    const auto device = open_replay(folder.write("s.yaml", "timings: [{config: '*', samples_us: [3, 1, 2]}]"), 0);
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 4), (std::vector<double>{3, 1, 2, 3}));
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 1), std::vector<double>{1});
 }
@@ -93,7 +94,7 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     incorrect.measurement.reset();
     results.records = {record, failed, incorrect};
     write_results_json(results, folder.path("results.json"));
-    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\nnoise: {sigma: 0}\n"));
+    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\nnoise: {sigma: 0}\n"), 0);
     // Round after round as recorded, then the later ones again; a record without a spread gives no noise.
     const auto kernel = device->compile(small_problem(), {});
     const auto buffers = device->allocate(small_problem(), {});
@@ -129,7 +130,8 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
 TEST(Replay, DescribesTheScriptsDevice) {
     const TempFolder folder;
     const DeviceInfo device = describe_replay(
-        folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"));
+        folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"),
+        0);
     EXPECT_EQ(device.backend, Backend::replay);
     EXPECT_EQ(device.name, "H100");
     EXPECT_EQ(device.arch, "sm_90");

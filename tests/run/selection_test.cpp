@@ -19,7 +19,7 @@ SweepOptions full_options() {
     options.space.axes = {{Axis::num_warps, {1, 4}}, {Axis::block_size, {whole_row, 1024}}, {Axis::dgamma, {0, 2}}};
     options.space.rules = {{"narrow", "cols < 100000", true, "mine.yaml", 7}};
     options.backend = Backend::replay;
-    options.ordinal = 1;
+    options.ordinals = {1, 3};
     options.replay_script = "script.yaml";
     options.strategy = Strategy::random;
     options.most_trials_per_problem = 12;
@@ -44,6 +44,16 @@ TEST(Selection, ComesBackAsItWas) {
     EXPECT_EQ(back.seed, UINT64_MAX);
     EXPECT_EQ(back.stop_rule.most_rounds, 30);
     EXPECT_EQ(back.budget_s, 30);
+    EXPECT_EQ(back.ordinals, (std::vector<int>{1, 3}));
+}
+
+TEST(Selection, OfAnOlderJournalHasOneDevice) {
+    std::string text = selection_to_text(full_options());
+    text.replace(text.find("\"devices\":[1,3]"), 15, "\"device\":1");
+    EXPECT_EQ(selection_from_text(text).ordinals, std::vector<int>{1});
+    SweepOptions options = full_options();
+    options.ordinals = {1};
+    EXPECT_NO_THROW(require_same_selection("results/a", text, options));
 }
 
 TEST(Selection, NamesEveryThingThatDiffers) {

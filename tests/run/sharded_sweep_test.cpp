@@ -146,7 +146,7 @@ TEST(ShardedSweep, ShardsHaveOneDigestAndOtherSweepsAnother) {
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     const RunSelection whole = describe_selection(options);
     options.shard = {2, 3};
-    options.ordinal = 1;
+    options.ordinals = {1};
     options.budget_s = 60;
     EXPECT_EQ(describe_selection(options).digest, whole.digest);
     EXPECT_EQ(describe_selection(options).shards, 3);

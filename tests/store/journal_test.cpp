@@ -109,6 +109,27 @@ TEST(Journal, TheLaterLineOfATrialHolds) {
     EXPECT_EQ(read.finals[0].finalists.size(), 1u);
 }
 
+TEST(Journal, WhatIsVoidIsGoneAndWhatFollowsCounts) {
+    const TemporaryFolder folder;
+    const std::string key = sample_record(1).problem.key();
+    {
+        Journal journal = Journal::create(folder.path(), sample_header());
+        journal.append(sample_record(1, "first"));
+        journal.append(sample_record(2));
+        journal.append(FinalEntry{key, {{"w4", {}, 1, false}}});
+        journal.append(VoidEntry{key});
+        journal.append(sample_record(3));
+    }
+    JournalContents contents;
+    Journal::resume(folder.path(), contents).append(sample_record(1, "second"));
+    EXPECT_EQ(contents.records.size(), 2u);
+    EXPECT_TRUE(contents.finals.empty());
+    const JournalContents read = read_journal(folder.path());
+    ASSERT_EQ(read.records.size(), 3u);
+    EXPECT_EQ(read.records[0].problem.shape.rows, 2);
+    EXPECT_EQ(read.records[2].reason, "second");
+}
+
 TEST(Journal, CutAtEveryByteItLosesAtMostTheLastLine) {
     const std::string whole =
         journal_line(sample_header()) + journal_line(sample_record(1)) + journal_line(sample_record(2));
@@ -158,7 +179,8 @@ TEST(Journal, OtherGarbageIsAnErrorWithItsLine) {
     EXPECT_EQ(error_after("\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after(std::string(512, '\0') + "\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after("[1]\n"), path + ":3: expected an object, got an array");
-    EXPECT_EQ(error_after("{}\n"), path + ":3: is no line of a journal: it has neither \"record\" nor \"final\"");
+    EXPECT_EQ(error_after("{}\n"),
+              path + ":3: is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
     EXPECT_EQ(error_after("{\"record\":{\"timestamp\":5}}\n"),
               path + ":3: record/timestamp: expected text, got the number '5'");
 }

@@ -21,6 +21,7 @@ public:
         r.backend = any(backend_names);
         r.device = text();
         r.arch = text();
+        r.device_id = text();
         r.problem = problem();
         r.configuration = configuration();
         r.outcome = any(outcome_names);
@@ -49,6 +50,7 @@ public:
                     text(),
                     text(),
                     whole(0, 7),
+                    text(),
                     whole(1, 64),
                     whole(1, 304),
                     whole(1, 1024),

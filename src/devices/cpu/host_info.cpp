@@ -1,7 +1,6 @@
 #include "devices/cpu/host_info.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -9,8 +8,9 @@
 #include <charconv>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
+
+#include "support/cores.h"
 
 namespace normtune::cpu {
 
@@ -42,30 +42,14 @@ std::string proc_value(const std::string& path, const std::string& key) {
 std::vector<int> allowed_cores() {
     std::vector<int> cpus;
     std::set<std::pair<std::string, std::string>> seen;
-    // Large machines need more than the 1024 processors of a cpu_set_t.
-    for (int most = 1024; most <= 1 << 16; most *= 2) {
-        cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(most));
-        const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
-        const bool known = sched_getaffinity(0, size, set) == 0;
-        for (int cpu = 0; known && cpu < most; ++cpu) {
-            if (!CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) {
-                continue;
-            }
-            const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
-            const std::string core = first_line(folder + "core_id");
-            if (core.empty() || seen.emplace(first_line(folder + "physical_package_id"), core).second) {
-                cpus.push_back(cpu);
-            }
-        }
-        CPU_FREE(set);
-        if (known) {
-            break;
+    for (const int cpu : allowed_processors()) {
+        const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
+        const std::string core = first_line(folder + "core_id");
+        if (core.empty() || seen.emplace(first_line(folder + "physical_package_id"), core).second) {
+            cpus.push_back(cpu);
         }
     }
-    if (cpus.empty()) {
-        cpus.push_back(0);
-    }
-    const int quota = quota_cpus(first_line("/sys/fs/cgroup/cpu.max"));
+    const int quota = quota_processors();
     if (quota > 0 && std::cmp_less(quota, cpus.size())) {
         cpus.resize(static_cast<std::size_t>(quota));
     }
@@ -82,16 +66,6 @@ std::int64_t parse_cache_size(const std::string& text) {
     }
     const char unit = end == text.data() + text.size() ? ' ' : *end;
     return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : unit == 'G' ? value << 30 : value;
-}
-
-int quota_cpus(const std::string& cpu_max) {
-    std::istringstream words(cpu_max);
-    double quota = 0;
-    double period = 0;
-    if (!(words >> quota >> period) || quota <= 0 || period <= 0) {
-        return 0;
-    }
-    return std::max(1, static_cast<int>(std::min(quota / period, 1e6)));
 }
 
 HostInfo read_host_info() {

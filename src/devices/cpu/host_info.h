@@ -22,9 +22,6 @@ HostInfo read_host_info();
 /// Memory that can be taken without swapping; 0: unknown.
 std::int64_t available_memory_bytes();
 
-/// Whole processors that a control group's quota allows ("max 100000", "150000 100000"); 0: no limit.
-int quota_cpus(const std::string& cpu_max);
-
 /// Bytes of a cache size as sysfs writes it: "48K", "2048K", "1M"; 0 where it is none.
 std::int64_t parse_cache_size(const std::string& text);
 

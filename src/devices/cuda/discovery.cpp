@@ -28,6 +28,7 @@ DeviceInfo read_info(const gpu::Driver& driver, int ordinal) {
     DeviceInfo info;
     info.backend = Backend::cuda;
     info.ordinal = ordinal;
+    info.id = gpu::pci_address(driver, device);
     std::array<char, 128> name{};
     driver.device_get_name(name.data(), static_cast<int>(name.size()), device);
     info.name = name.data();

@@ -1,5 +1,7 @@
 #include "devices/gpu/driver.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 namespace normtune::gpu {
@@ -9,6 +11,12 @@ void check(const Driver& driver, Result result, DeviceFault fault, const char* d
         throw DeviceError(result == error_out_of_memory ? DeviceFault::out_of_memory : fault,
                           fmt::format("{}: {}", doing, driver.describe(result)));
     }
+}
+
+std::string pci_address(const Driver& driver, DeviceId device) {
+    std::array<char, 32> address{};
+    const bool told = driver.device_get_pci_bus_id(address.data(), static_cast<int>(address.size()), device) == success;
+    return told ? address.data() : "";
 }
 
 int attribute(const Driver& driver, Attribute name, DeviceId device) {

@@ -90,6 +90,9 @@ struct Driver {
 /// Throws DeviceError with what the call was for; out of memory is told from other faults by its code.
 void check(const Driver& driver, Result result, DeviceFault fault, const char* doing);
 
+/// "0000:18:00.0"; empty where the driver does not tell.
+std::string pci_address(const Driver& driver, DeviceId device);
+
 /// Throws DeviceError: unsupported.
 int attribute(const Driver& driver, Attribute name, DeviceId device);
 

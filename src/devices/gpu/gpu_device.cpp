@@ -137,8 +137,6 @@ GpuDevice::GpuDevice(Platform platform)
     started(driver_.device_use(device_));
     constexpr unsigned ordered_after_the_null_stream = 0;  // uploads and downloads go through that one
     started(driver_.stream_create(&stream_, ordered_after_the_null_stream));
-    std::array<char, 32> bus_id{};
-    driver_.device_get_pci_bus_id(bus_id.data(), static_cast<int>(bus_id.size()), device_);
     int wait_value = 0;
     driver_.device_get_attribute(&wait_value, Attribute::can_wait_for_value, device_);
     utilities_ = std::make_unique<LoadedModule>(
@@ -149,7 +147,7 @@ GpuDevice::GpuDevice(Platform platform)
             std::array<void*, 2> arguments{&flag, &ticket};
             launch_plain(utilities_->function("nt_gate"), 1, 1, arguments.data(), stream_);
         },
-        [clocks = platform_.clocks, bus = std::string(bus_id.data())] { return clocks(bus); });
+        [this] { return platform_.clocks(info_.id); });
     eviction_bytes_ = 2 * info_.cache_bytes;
     started(driver_.memory_alloc(&eviction_, static_cast<std::size_t>(eviction_bytes_ + 16)));
     started(driver_.set_u32_async(eviction_, 0, static_cast<std::size_t>(eviction_bytes_ / 4 + 4), stream_));

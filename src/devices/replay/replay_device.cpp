@@ -7,11 +7,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <numbers>
 #include <thread>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "devices/replay/recorded_times.h"
 #include "devices/replay/replay_script.h"
@@ -63,9 +67,30 @@ double draw(const Noise& noise, Random& random) {
     return 1;
 }
 
+/// Is there while the device is lost: to this process's successors, too.
+std::string lost_marker(const ReplayScript& script) {
+    return fmt::format("{}.lost-{}", script.file, script.device.ordinal);
+}
+
+DeviceInfo device_of(const ReplayScript& script, int ordinal) {
+    if (ordinal >= script.devices) {
+        throw InputError(fmt::format("{}: there is no replay device {}: the script plays {} (devices: N plays more)",
+                                     script.file, ordinal, script.devices));
+    }
+    DeviceInfo device = script.device;
+    device.ordinal = ordinal;
+    device.id = fmt::format("replay-{}", ordinal);
+    return device;
+}
+
 class ReplayDevice : public Device {
 public:
-    explicit ReplayDevice(ReplayScript script) : script_(std::move(script)), seen_(script_.faults.size()) {
+    ReplayDevice(ReplayScript script, int ordinal) : script_(std::move(script)), seen_(script_.faults.size()) {
+        script_.device = device_of(script_, ordinal);
+        if (std::filesystem::exists(lost_marker(script_))) {
+            throw InputError(
+                fmt::format("replay device {} is lost; remove {} to have it back", ordinal, lost_marker(script_)));
+        }
         if (!script_.recorded.empty()) {
             recorded_ = read_results_json(script_.recorded);
             for (const Record& record : recorded_.records) {
@@ -212,12 +237,13 @@ private:
     const ScriptedFault* play(Moment at, const std::string& problem_key, const std::string& config_key) {
         for (std::size_t i = 0; i < script_.faults.size(); ++i) {
             const ScriptedFault& fault = script_.faults[i];
-            if (fault.at != at || !fault.trials.matches(problem_key, config_key)) {
+            if (fault.at != at || fault.device.value_or(script_.device.ordinal) != script_.device.ordinal ||
+                !fault.trials.matches(problem_key, config_key)) {
                 continue;
             }
             const std::int64_t occasion = ++seen_[i];
             if (occasion >= fault.from && (fault.times == 0 || occasion < fault.from + fault.times)) {
-                commit(fault);
+                commit(fault, script_);
                 if (fault.kind != FaultKind::print) {
                     return &fault;
                 }
@@ -226,13 +252,16 @@ private:
         return nullptr;
     }
 
-    static void commit(const ScriptedFault& fault) {
+    static void commit(const ScriptedFault& fault, const ReplayScript& script) {
         switch (fault.kind) {
             case FaultKind::crash:
                 // A sanitizer's handler would turn the signal into an exit.
                 signal(fault.signal, SIG_DFL);
                 raise(fault.signal);
                 break;
+            case FaultKind::lose:
+                std::ofstream(lost_marker(script)) << fault.text << '\n';
+                _exit(fault.status);
             case FaultKind::exit:
                 _exit(fault.status);
             case FaultKind::hang:
@@ -315,12 +344,16 @@ BackendTraits replay_traits() {
     return {Backend::replay, {}, {}};
 }
 
-std::unique_ptr<Device> open_replay(const std::string& script) {
-    return std::make_unique<ReplayDevice>(load_replay_script(script));
+std::unique_ptr<Device> open_replay(const std::string& script, int ordinal) {
+    return std::make_unique<ReplayDevice>(load_replay_script(script), ordinal);
 }
 
-DeviceInfo describe_replay(const std::string& script) {
-    return load_replay_script(script).device;
+DeviceInfo describe_replay(const std::string& script, int ordinal) {
+    return device_of(load_replay_script(script), ordinal);
+}
+
+int replay_device_count(const std::string& script) {
+    return load_replay_script(script).devices;
 }
 
 }  // namespace normtune

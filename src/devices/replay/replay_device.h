@@ -12,8 +12,9 @@ namespace normtune {
 /// It expresses every configuration.
 BackendTraits replay_traits();
 
-/// `script` is a file's path. Throws InputError.
-std::unique_ptr<Device> open_replay(const std::string& script);
-DeviceInfo describe_replay(const std::string& script);
+/// `script` is a file's path; it says how many devices it plays. Throw InputError.
+std::unique_ptr<Device> open_replay(const std::string& script, int ordinal);
+DeviceInfo describe_replay(const std::string& script, int ordinal);
+int replay_device_count(const std::string& script);
 
 }  // namespace normtune

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double most_us = 1e9;
 constexpr double most_ms = 1e6;
+constexpr std::int64_t most_devices = 64;
 constexpr std::int64_t mebi = std::int64_t{1} << 20;
 
 TrialPattern read_pattern(const YamlNode& node) {
@@ -94,7 +95,7 @@ bool makes_sense(Moment at, FaultKind kind) {
 }
 
 ScriptedFault read_fault(const YamlNode& node) {
-    node.only_keys({"problem", "config", "at", "do", "signal", "status", "text", "from", "times"});
+    node.only_keys({"problem", "config", "at", "do", "signal", "status", "text", "from", "times", "device"});
     ScriptedFault fault;
     fault.trials = read_pattern(node);
     fault.at = node.require("at").one_of(moment_names);
@@ -108,6 +109,9 @@ ScriptedFault read_fault(const YamlNode& node) {
     fault.status = static_cast<int>(node.find_integer("status", 0, 255).value_or(1));
     fault.text = node.find_string("text").value_or("scripted fault");
     fault.from = node.find_integer("from", 1, 1'000'000'000).value_or(1);
+    if (const auto device = node.find_integer("device", 0, most_devices - 1)) {
+        fault.device = static_cast<int>(*device);
+    }
     fault.times = node.find_integer("times", 1, 1'000'000'000).value_or(0);
     return fault;
 }
@@ -151,13 +155,15 @@ bool TrialPattern::matches(const std::string& problem_key, const std::string& co
 
 ReplayScript parse_replay_script(std::string_view yaml, const std::string& file) {
     const YamlNode root = parse_yaml(yaml, file);
-    root.only_keys({"device", "seed", "copy", "empty", "noise", "drift", "delays", "recorded", "timings", "faults"});
+    root.only_keys(
+        {"device", "devices", "seed", "copy", "empty", "noise", "drift", "delays", "recorded", "timings", "faults"});
     ReplayScript script;
     script.file = file;
     script.device = default_device();
     if (const YamlNode* device = root.find("device")) {
         read_device(*device, script.device);
     }
+    script.devices = static_cast<int>(root.find_integer("devices", 1, most_devices).value_or(1));
     script.seed = static_cast<std::uint64_t>(root.find_integer("seed", 0, std::int64_t{1} << 53).value_or(0));
     if (const YamlNode* copy = root.find("copy")) {
         copy->only_keys({"us", "gbps"});

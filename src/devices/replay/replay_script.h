@@ -53,26 +53,29 @@ enum class FaultKind {
     incorrect,
     throttle,
     bad_sample,
-    print
+    print,
+    lose
 };
-inline constexpr NameTable<FaultKind, 13> fault_kind_names{
+inline constexpr NameTable<FaultKind, 14> fault_kind_names{
     {"crash", "exit", "hang", "throw", "bad_alloc", "unsupported", "compile_failed", "launch_failed", "out_of_memory",
-     "incorrect", "throttle", "bad_sample", "print"}};
+     "incorrect", "throttle", "bad_sample", "print", "lose"}};
 
 struct ScriptedFault {
     TrialPattern trials;
     Moment at = Moment::compile;
     FaultKind kind = FaultKind::crash;
-    int signal = 0;          // crash
-    int status = 1;          // exit
-    std::string text;        // the reason, or what is printed
-    std::int64_t from = 1;   // the first occasion, counted in each worker process anew
-    std::int64_t times = 0;  // so many occasions; 0: all from then on
+    int signal = 0;             // crash
+    int status = 1;             // exit
+    std::string text;           // the reason, or what is printed
+    std::int64_t from = 1;      // the first occasion, counted in each worker process anew
+    std::int64_t times = 0;     // so many occasions; 0: all from then on
+    std::optional<int> device;  // on that one alone
 };
 
 struct ReplayScript {
     std::string file;
-    DeviceInfo device;
+    DeviceInfo device;  // each of them, but for ordinal and id
+    int devices = 1;
     std::uint64_t seed = 0;
     double copy_us = 0;       // 0: by `copy_gbps`
     double copy_gbps = 2000;  // least bytes a second
