@@ -24,10 +24,15 @@ using testing::TempFolder;
 
 constexpr std::size_t trials = 18;
 
-SweepOptions three_problems(const TempFolder& folder, const std::string& out,
-                            Strategy strategy = Strategy::exhaustive) {
-    SweepOptions options = small_sweep(folder, "delays: {compile_ms: 1, sample_ms: 0.2}\n", out);
-    options.strategy = strategy;
+struct Way {
+    Strategy strategy = Strategy::exhaustive;
+    std::vector<int> devices{0};
+};
+
+SweepOptions three_problems(const TempFolder& folder, const std::string& out, const Way& way = {}) {
+    SweepOptions options = small_sweep(folder, "devices: 2\ndelays: {compile_ms: 1, sample_ms: 0.2}\n", out);
+    options.strategy = way.strategy;
+    options.ordinals = way.devices;
     options.problems = {small_problem(256), small_problem(512), small_problem(1024)};
     options.stop_rule.most_rounds = 6;
     return options;
@@ -51,11 +56,13 @@ pid_t start_sweep(SweepOptions options) {
 }
 
 std::vector<pid_t> children_of(pid_t parent) {
-    const std::string process = "/proc/" + std::to_string(parent);
-    std::ifstream file(process + "/task/" + std::to_string(parent) + "/children");
     std::vector<pid_t> children;
-    for (pid_t child = 0; file >> child;) {
-        children.push_back(child);
+    std::error_code gone;
+    for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", parent), gone)) {
+        std::ifstream file(thread.path() / "children");
+        for (pid_t child = 0; file >> child;) {
+            children.push_back(child);
+        }
     }
     return children;
 }
@@ -106,10 +113,15 @@ std::vector<std::string> csv_trials(const std::string& folder) {
     return trial_names;
 }
 
-class KillAndResumeOf : public ::testing::TestWithParam<Strategy> {};
+class KillAndResumeOf : public ::testing::TestWithParam<Way> {};
 
-INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf, ::testing::Values(Strategy::exhaustive, Strategy::racing),
-                         [](const auto& tested) { return std::string(strategy_names.name(tested.param)); });
+INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf,
+                         ::testing::Values(Way{Strategy::exhaustive, {0}}, Way{Strategy::racing, {0}},
+                                           Way{Strategy::racing, {0, 1}}),
+                         [](const auto& tested) {
+                             return fmt::format("{}_{}_devices", strategy_names.name(tested.param.strategy),
+                                                tested.param.devices.size());
+                         });
 
 TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {
     constexpr int kills_wanted = 50;
