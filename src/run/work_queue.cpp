@@ -1,6 +1,7 @@
 #include "run/work_queue.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace normtune {
 
@@ -71,7 +72,7 @@ bool WorkQueue::wait_for_work(Device& device, std::unique_lock<std::mutex>& lock
     return device.busy;
 }
 
-std::optional<WorkGroup> WorkQueue::take(std::size_t index) {
+std::optional<WorkGroup> WorkQueue::take(std::size_t index, std::size_t most) {
     std::unique_lock lock(mutex_);
     Device& device = devices_[index];
     if (!wait_for_work(device, lock)) {
@@ -80,27 +81,22 @@ std::optional<WorkGroup> WorkQueue::take(std::size_t index) {
     if (device.queue.empty()) {
         return steal();
     }
-    WorkGroup group = std::move(device.queue.front());
-    device.queue.pop_front();
-    return group;
+    WorkGroup taken;
+    for (; most > 0 && !device.queue.empty(); --most) {
+        const WorkGroup& group = device.queue.front();
+        taken.problems.insert(taken.problems.end(), group.problems.begin(), group.problems.end());
+        taken.weight += group.weight;
+        device.queue.pop_front();
+    }
+    return taken;
+}
+
+std::optional<WorkGroup> WorkQueue::take(std::size_t index) {
+    return take(index, 1);
 }
 
 std::optional<WorkGroup> WorkQueue::take_all(std::size_t index) {
-    std::unique_lock lock(mutex_);
-    Device& device = devices_[index];
-    if (!wait_for_work(device, lock)) {
-        return std::nullopt;
-    }
-    if (device.queue.empty()) {
-        return steal();
-    }
-    WorkGroup all;
-    for (const WorkGroup& group : device.queue) {
-        all.problems.insert(all.problems.end(), group.problems.begin(), group.problems.end());
-        all.weight += group.weight;
-    }
-    device.queue.clear();
-    return all;
+    return take(index, std::numeric_limits<std::size_t>::max());
 }
 
 std::optional<std::size_t> WorkQueue::peek(std::size_t index) const {

@@ -48,6 +48,7 @@ private:
     bool has_work_for(const Device& device) const;
     bool wait_for_work(Device& device, std::unique_lock<std::mutex>& lock);
     std::optional<WorkGroup> steal();
+    std::optional<WorkGroup> take(std::size_t device, std::size_t most);  // groups of its own queue
     void deal(WorkGroup group);
 
     mutable std::mutex mutex_;

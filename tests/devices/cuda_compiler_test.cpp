@@ -8,8 +8,8 @@
 #include "devices/cuda/code.h"
 #include "devices/cuda/discovery.h"
 #include "devices/cuda/nvrtc.h"
+#include "devices/default_space.h"
 #include "kernels/gpu/limits.h"
-#include "problem/plan.h"
 #include "store/temporary_folder.h"
 #include "support/error.h"
 
@@ -116,41 +116,10 @@ TEST_F(CudaCompiler, TheDefaultSpaceDoesNotSpill) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "what NVRTC makes of the space is the same under a sanitizer, and takes a minute";
 #endif
-    const SearchSpace space = load_space("default");
     for (const char* arch : {"sm_80", "sm_90"}) {
-        const DeviceInfo device = *known_cuda_device(arch);
-        const std::unique_ptr<CodeCompiler> compiler = normtune::open_compiler(device);
-        int compiled = 0;
-        int spilled = 0;
-        for (const char* key :
-             {"rms_norm/forward/bf16/llama/8192x128", "rms_norm/backward/bf16/llama/32768x128",
-              "fused_add_rms_norm/forward/bf16/llama/2048x512", "rms_norm/forward/bf16/llama/8192x4096",
-              "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120",
-              "rms_norm/full/bf16/llama/128x8192", "fused_add_rms_norm/forward/bf16/llama/4096x16384",
-              "rms_norm/backward/fp32/llama/2048x4096"}) {
-            const Problem problem = parse_problem_key(key);
-            const CodeRules rules(space, problem, device);
-            std::vector<Configuration> planned;
-            plan_problem(problem, space, cuda_traits(), device, false,
-                         [&](const Configuration& c, const RuleTally*) { planned.push_back(c); });
-            for (const Configuration& c : planned) {
-                compiler->ahead(problem, c);
-            }
-            int kept = 0;
-            for (const Configuration& c : planned) {
-                const CompileInfo info = compiler->compile(problem, c);
-                ++compiled;
-                spilled += *info.spill_bytes > 0 ? 1 : 0;
-                if (rules.taken_by(c, info.figures()) == nullptr) {
-                    EXPECT_EQ(info.spill_bytes, 0) << arch << ' ' << key << ' ' << c.key();
-                    EXPECT_GT(*info.occupancy, 0) << arch << ' ' << key << ' ' << c.key();
-                    ++kept;
-                }
-            }
-            EXPECT_GT(kept, 0) << arch << ' ' << key;
-        }
-        std::cout << arch << ": " << compiled << " configurations compiled, " << spilled << " of them spill\n";
-        EXPECT_LE(spilled, compiled / 20) << "the register limit lets too much pass";
+        const testing::CompiledSpace space =
+            testing::compile_default_space(*known_cuda_device(arch), [](const Configuration&) { return true; });
+        EXPECT_LE(space.spilled, space.compiled / 20) << "the register limit lets too much pass";
     }
 }
 

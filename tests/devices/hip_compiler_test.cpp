@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <iostream>
 #include <random>
 
+#include "devices/default_space.h"
 #include "devices/hip/clang.h"
 #include "devices/hip/code.h"
 #include "devices/hip/code_object.h"
 #include "devices/hip/discovery.h"
 #include "devices/hip/hiprtc.h"
-#include "devices/registry.h"
-#include "problem/plan.h"
 #include "store/temporary_folder.h"
 #include "support/error.h"
 
@@ -146,49 +144,8 @@ TEST_F(HipCompiler, DamagedCodeObjectsAreRefused) {
     EXPECT_THROW(kernel_figures({}), InputError);
 }
 
-/// Compiles what the default space plans on usual shapes: of the configurations that leave the waves per EU to the
-/// compiler one in `one_in`, of those that ask for some one in sixteen of that.
-void expect_the_default_space_compiles(const std::string& arch, unsigned one_in) {
-    const DeviceInfo device = *known_hip_device(arch);
-    const std::unique_ptr<CodeCompiler> compiler = open_compiler(device);
-    const SearchSpace space = load_space("default");
-    std::mt19937 random(11);
-    int compiled = 0;
-    int spilled = 0;
-    for (const char* key :
-         {"rms_norm/forward/bf16/llama/8192x128", "rms_norm/backward/bf16/llama/32768x128",
-          "fused_add_rms_norm/forward/bf16/llama/2048x512", "rms_norm/forward/bf16/llama/8192x4096",
-          "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120",
-          "rms_norm/full/bf16/llama/128x8192", "fused_add_rms_norm/forward/bf16/llama/4096x16384",
-          "rms_norm/backward/fp32/llama/2048x4096"}) {
-        const Problem problem = parse_problem_key(key);
-        const CodeRules rules(space, problem, device);
-        std::vector<Configuration> planned;
-        plan_problem(problem, space, hip_traits(), device, false, [&](const Configuration& c, const RuleTally*) {
-            if (random() % (c.waves_per_eu == 0 ? one_in : 16 * one_in) == 0) {
-                planned.push_back(c);
-            }
-        });
-        for (const Configuration& c : planned) {
-            compiler->ahead(problem, c);
-        }
-        int kept = 0;
-        for (const Configuration& c : planned) {
-            const CompileInfo info = compiler->compile(problem, c);
-            ++compiled;
-            spilled += *info.spill_bytes > 0 ? 1 : 0;
-            if (rules.taken_by(c, info.figures()) == nullptr) {
-                EXPECT_EQ(info.spill_bytes, 0) << arch << ' ' << key << ' ' << c.key();
-                EXPECT_GT(*info.occupancy, 0) << arch << ' ' << key << ' ' << c.key();
-                ++kept;
-            }
-        }
-        EXPECT_GT(kept, 0) << arch << ' ' << key;
-    }
-    std::cout << arch << " by " << compiler->name() << ": " << compiled << " configurations compiled, " << spilled
-              << " of them use scratch memory\n";
-}
-
+/// Of the configurations that leave the waves per EU to the compiler one in `one_in` is compiled, of those that ask for
+/// some one in sixteen of that.
 struct Target {
     const char* arch;
     unsigned one_in;
@@ -202,7 +159,10 @@ TEST_P(HipArchitecture, CompilesTheDefaultSpace) {
     if (const std::string why_not = missing(GetParam().arch); !why_not.empty()) {
         GTEST_SKIP() << why_not;
     }
-    expect_the_default_space_compiles(GetParam().arch, GetParam().one_in);
+    std::mt19937 random(11);
+    testing::compile_default_space(*known_hip_device(GetParam().arch), [&](const Configuration& c) {
+        return random() % (c.waves_per_eu == 0 ? GetParam().one_in : 16 * GetParam().one_in) == 0;
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, HipArchitecture,
