@@ -57,6 +57,22 @@ TEST(Compare, SwappingTheSidesInvertsTheRatios) {
     }
 }
 
+// A race's few rounds are no measurement to compare with.
+TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
+    Results before = synthetic_results(small(1));
+    Results after = synthetic_results(small(2));
+    before.records[3].measurement->stop_reason = StopReason::dropped;
+    after.records[3].measurement->stop_reason = StopReason::dropped;
+    after.records[17].measurement->stop_reason = StopReason::dropped;
+    const Comparison comparison = compared(rows(before), rows(after));
+    EXPECT_EQ(comparison.dropped, 2U);
+    EXPECT_EQ(comparison.pairs.size(), 28U);
+    EXPECT_EQ(comparison.count(Verdict::missing) + comparison.count(Verdict::new_), 0U);
+    CompareSettings memory;
+    memory.metric = Metric::memory;  // which it has all the same
+    EXPECT_EQ(compared(rows(before), rows(after), memory).pairs.size(), 30U);
+}
+
 TEST(Compare, MissingNewAndFailedTrialsAreTold) {
     Results before = synthetic_results(small(1));
     Results after = synthetic_results(small(2));
