@@ -1,14 +1,8 @@
 #include "devices/replay/replay_device.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <numbers>
@@ -19,6 +13,7 @@
 
 #include "devices/replay/recorded_times.h"
 #include "devices/replay/replay_script.h"
+#include "devices/replay/scripted_faults.h"
 #include "run/random.h"
 #include "store/results.h"
 #include "support/error.h"
@@ -67,11 +62,6 @@ double draw(const Noise& noise, Random& random) {
     return 1;
 }
 
-/// Is there while the device is lost: to this process's successors, too.
-std::string lost_marker(const ReplayScript& script) {
-    return fmt::format("{}.lost-{}", script.file, script.device.ordinal);
-}
-
 DeviceInfo device_of(const ReplayScript& script, int ordinal) {
     if (ordinal >= script.devices) {
         throw InputError(fmt::format("{}: there is no replay device {}: the script plays {} (devices: N plays more)",
@@ -85,12 +75,9 @@ DeviceInfo device_of(const ReplayScript& script, int ordinal) {
 
 class ReplayDevice : public Device {
 public:
-    ReplayDevice(ReplayScript script, int ordinal) : script_(std::move(script)), seen_(script_.faults.size()) {
+    ReplayDevice(ReplayScript script, int ordinal) : script_(std::move(script)), faults_(script_) {
         script_.device = device_of(script_, ordinal);
-        if (std::filesystem::exists(lost_marker(script_))) {
-            throw InputError(
-                fmt::format("replay device {} is lost; remove {} to have it back", ordinal, lost_marker(script_)));
-        }
+        faults_.refuse_if_lost();
         if (!script_.recorded.empty()) {
             recorded_ = read_results_json(script_.recorded);
             for (const Record& record : recorded_.records) {
@@ -100,7 +87,7 @@ public:
                 }
             }
         }
-        play(Moment::start, "", "");
+        faults_.play(Moment::start, "", "");
     }
 
     const DeviceInfo& info() const override { return script_.device; }
@@ -110,7 +97,7 @@ public:
         kernel->problem_key = problem.key();
         kernel->config_key = configuration.key();
         wait_ms(script_.compile_ms);
-        play(Moment::compile, kernel->problem_key, kernel->config_key);
+        faults_.play(Moment::compile, kernel->problem_key, kernel->config_key);
         kernel->compile.compile_ms = script_.compile_ms;
         kernel->compile.code_hash = kernel->config_key;
         kernel->compile.programs = problem.shape.rows / configuration.rows_per_program;
@@ -140,7 +127,7 @@ public:
         buffers->problem = problem;
         buffers->problem_key = problem.key();
         wait_ms(script_.open_ms);
-        play(Moment::open, buffers->problem_key, "");
+        faults_.play(Moment::open, buffers->problem_key, "");
         const std::int64_t one = tensor_bytes(problem);
         buffers->count =
             static_cast<int>(std::clamp<std::int64_t>((request.rotation_bytes + one - 1) / one, 1, 1 << 20));
@@ -156,7 +143,7 @@ public:
         const std::string config_key = configuration.key();
         Verification verification;
         verification.passed = true;
-        if (const ScriptedFault* fault = play(Moment::verify, problem_key, config_key)) {
+        if (const ScriptedFault* fault = faults_.play(Moment::verify, problem_key, config_key)) {
             verification.passed = fault->kind != FaultKind::incorrect;
             verification.reason = verification.passed ? "" : fault->text;
         } else if (const Record* record = recorded(problem_key, config_key); record && record->verification) {
@@ -173,7 +160,7 @@ public:
                                                                  : Moment::empty;
         const std::string config_key = replay_kernel ? replay_kernel->config_key : std::string();
         wait_ms(script_.sample_ms);
-        const ScriptedFault* fault = play(moment, replay_buffers.problem_key, config_key);
+        const ScriptedFault* fault = faults_.play(moment, replay_buffers.problem_key, config_key);
         SampleBatch batch;
         batch.timer = "replay";
         Random random(mix_seed(script_.seed ^ request.seed, config_key));
@@ -219,72 +206,10 @@ private:
             case Outcome::crashed:
                 std::abort();
             case Outcome::timed_out:
-                hang();
+                ScriptedFaults::hang();
             case Outcome::passed:
             case Outcome::incorrect:
             case Outcome::pruned:
-                break;
-        }
-    }
-
-    [[noreturn]] static void hang() {
-        while (true) {
-            pause();
-        }
-    }
-
-    /// Plays the first fault that is due, and prints on the way; returns it where it is the caller's to show.
-    const ScriptedFault* play(Moment at, const std::string& problem_key, const std::string& config_key) {
-        for (std::size_t i = 0; i < script_.faults.size(); ++i) {
-            const ScriptedFault& fault = script_.faults[i];
-            if (fault.at != at || fault.device.value_or(script_.device.ordinal) != script_.device.ordinal ||
-                !fault.trials.matches(problem_key, config_key)) {
-                continue;
-            }
-            const std::int64_t occasion = ++seen_[i];
-            if (occasion >= fault.from && (fault.times == 0 || occasion < fault.from + fault.times)) {
-                commit(fault, script_);
-                if (fault.kind != FaultKind::print) {
-                    return &fault;
-                }
-            }
-        }
-        return nullptr;
-    }
-
-    static void commit(const ScriptedFault& fault, const ReplayScript& script) {
-        switch (fault.kind) {
-            case FaultKind::crash:
-                // A sanitizer's handler would turn the signal into an exit.
-                signal(fault.signal, SIG_DFL);
-                raise(fault.signal);
-                break;
-            case FaultKind::lose:
-                std::ofstream(lost_marker(script)) << fault.text << '\n';
-                _exit(fault.status);
-            case FaultKind::exit:
-                _exit(fault.status);
-            case FaultKind::hang:
-                hang();
-            case FaultKind::throw_:
-                throw std::runtime_error(fault.text);
-            case FaultKind::bad_alloc:
-                throw std::bad_alloc();
-            case FaultKind::unsupported:
-                throw DeviceError(DeviceFault::unsupported, fault.text);
-            case FaultKind::compile_failed:
-                throw DeviceError(DeviceFault::compile_failed, fault.text);
-            case FaultKind::launch_failed:
-                throw DeviceError(DeviceFault::launch_failed, fault.text);
-            case FaultKind::out_of_memory:
-                throw DeviceError(DeviceFault::out_of_memory, fault.text);
-            case FaultKind::print:
-                std::printf("%s\n", fault.text.c_str());
-                std::fflush(stdout);
-                break;
-            case FaultKind::incorrect:
-            case FaultKind::throttle:
-            case FaultKind::bad_sample:
                 break;
         }
     }
@@ -330,7 +255,7 @@ private:
     }
 
     ReplayScript script_;
-    std::vector<std::int64_t> seen_;  // occasions of each fault so far
+    ScriptedFaults faults_;
     Results recorded_;
     std::unordered_map<std::string, const Record*> by_trial_;
     std::unordered_map<std::string, const Measurement*> beside_;  // by problem
