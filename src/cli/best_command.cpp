@@ -5,6 +5,7 @@
 #include "report/best_export.h"
 #include "report/winners.h"
 #include "store/results.h"
+#include "store/stored_results.h"
 
 namespace normtune::cli {
 namespace {
@@ -13,22 +14,23 @@ class BestCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         options.many("RESULTS", file(files_), "results.json files, or run folders that hold one");
+        options.flag("--from-db", "Instead of results: of each problem what the store of winners has newest", from_db_);
+        options.one("--device-name", text("PATTERN", filter_.device),
+                    "Of the store: only devices of this name; * and ? match as in a shell");
+        options.one("--arch", text("PATTERN", filter_.arch),
+                    "Of the store: only these architectures, as sm_90 or 'gfx*'");
+        options.flag("--hot", "Of the store: what was measured on data in cache (default: cold)", hot_);
         options.one(
             "--format", word_of({"table", "json", "cpp", "triton"}, format_),
             "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
             "columns;\ntriton: a Python module for Triton launchers\n(default: table)");
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
+        options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
-        if (files_.empty()) {
-            throw InputError("no results are named; give results.json files or run folders");
-        }
-        std::vector<Results> all;
-        for (const std::string& file : files_) {
-            all.push_back(read_results_json(file));
-        }
+        const std::vector<Results> all = from_db_ ? read_store() : read_files();
         print(format_ == "json"     ? winners_json(all)
               : format_ == "cpp"    ? winners_cpp(exported_winners(all))
               : format_ == "triton" ? winners_triton(exported_winners(all))
@@ -37,19 +39,71 @@ public:
     }
 
 private:
+    std::vector<Results> read_files() {
+        if (!filter_.device.empty() || !filter_.arch.empty() || hot_) {
+            throw InputError("--device-name, --arch and --hot say what is taken from the store; add --from-db");
+        }
+        if (files_.empty()) {
+            throw InputError("no results are named; give results.json files or run folders, or --from-db");
+        }
+        std::vector<Results> all;
+        for (const std::string& file : files_) {
+            all.push_back(read_results_json(file));
+        }
+        headings_ = files_;
+        return all;
+    }
+
+    std::vector<Results> read_store() {
+        if (!files_.empty()) {
+            throw InputError("--from-db reads the store of winners and no results; give one of them");
+        }
+        const std::string path = winner_store_path();
+        if (path.empty()) {
+            throw InputError("NORMTUNE_STORE is empty, so there is no store of winners");
+        }
+        std::optional<WinnerStore> store = WinnerStore::open(path);
+        if (!store) {
+            throw InputError(fmt::format("{}: there is no store of winners yet; normtune sweep fills it", path));
+        }
+        filter_.cold = !hot_;
+        std::vector<Results> all;
+        for (DeviceWinners& device : newest_winners(store->all(), filter_)) {
+            const DeviceInfo& info = device.results.environment.device;
+            headings_.push_back(fmt::format("{} ({}, {})", info.name, info.arch, backend_names.name(info.backend)));
+            older_ += device.older;
+            all.push_back(std::move(device.results));
+        }
+        if (all.empty()) {
+            throw InputError(fmt::format("{}: the store has no winner that was measured {} on such a device", path,
+                                         hot_ ? "hot" : "cold"));
+        }
+        return all;
+    }
+
     std::string tables(const std::vector<Results>& all) const {
         std::string out;
         const Style style = style_of(stdout);
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (all.size() > 1) {
-                out += fmt::format("{}{}\n", i == 0 ? "" : "\n", style.bold(files_[i]));
+            if (all.size() > 1 || from_db_) {
+                out += fmt::format("{}{}\n", i == 0 ? "" : "\n", style.bold(headings_[i]));
             }
             out += winners_table(find_winners(all[i]), terminal_width(stdout), style.color);
+        }
+        if (older_ > 0) {
+            out += fmt::format(
+                "Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n",
+                older_);
         }
         return out;
     }
 
     std::vector<std::string> files_;
+    std::vector<std::string> headings_;  // one each of what is read
+    bool from_db_ = false;
+    StoreFilter filter_;
+    bool hot_ = false;
+    std::size_t older_ = 0;
     std::string format_ = "table";
 };
 

@@ -89,6 +89,13 @@ void ProgressReport::warn(const std::string& line) {
     fmt::print(stream_, "{}\n", style_.bold("warning: ") + line);
 }
 
+void ProgressReport::note(const std::string& line) {
+    if (!quiet_) {
+        clear_bar();
+        fmt::print(stream_, "{}\n", line);
+    }
+}
+
 void ProgressReport::clear_bar() {
     if (bar_shown_) {
         fmt::print(stream_, "\r\033[K");

@@ -21,6 +21,7 @@ public:
     ~ProgressReport() override;  // leaves no half-drawn bar
     void update(const Progress& progress) override;
     void warn(const std::string& line) override;
+    void note(const std::string& line) override;
 
 private:
     using Clock = std::chrono::steady_clock;

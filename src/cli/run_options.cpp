@@ -34,6 +34,7 @@ void RunOptions::declare(OptionSet& options) {
 void RunOptions::declare_timing(OptionSet& options) {
     options.group("Run");
     options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
+    options.flag("--fresh", "Measure also what the store of winners has, and replace it there", fresh_);
 }
 
 SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) const {

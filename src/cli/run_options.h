@@ -19,6 +19,7 @@ public:
     /// Throws InputError: options that do not go together, and what files and keys throw.
     SweepOptions sweep_options(const std::vector<std::string>& words) const;
 
+    bool fresh() const { return fresh_; }
     const std::string& out() const { return out_; }
     const std::string& resume() const { return resume_; }
     bool quiet() const { return quiet_; }
@@ -36,6 +37,7 @@ private:
     std::optional<double> budget_s_;
     std::optional<double> timeout_s_;
     bool hot_ = false;
+    bool fresh_ = false;
     std::string out_;
     std::string resume_;
     bool quiet_ = false;

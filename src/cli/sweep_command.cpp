@@ -3,6 +3,7 @@
 #include "cli/run_report.h"
 #include "report/outcomes.h"
 #include "report/winners.h"
+#include "store/winner_store.h"
 
 namespace normtune::cli {
 namespace {
@@ -15,11 +16,14 @@ public:
         options.example("normtune sweep --shapes qwen3 --model Qwen3-8B --tokens 1,2048 --space quick");
         options.example("normtune sweep --shapes my_model.yaml --mode forward,backward --budget 10m --out tuned");
         options.example("normtune sweep --resume tuned");
+        options.example("normtune sweep --shapes qwen3 --tokens 8192 --fresh");
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = false;
+        options.store = winner_store_path();
+        options.fresh = run_.fresh();
         const SweepResult result = run_with_progress(run_, options);
         const Style style = style_of(stdout);
         print(shard_text(options, result) +

@@ -25,7 +25,8 @@ std::vector<Winner::Gain> gains(const Field& field) {
 Winner winner_of(const Field& field) {
     Winner winner;
     winner.record = field.winner;
-    winner.measured = field.standings.size();
+    winner.stored = field.plan != nullptr && field.plan->stored();
+    winner.measured = field.standings.size() + (winner.stored ? *field.plan->taken_by(stored_rule) : 0);
     for (const Standing& standing : field.standings) {
         winner.tied += standing.record != field.winner && standing.record->measurement->tied ? 1 : 0;
         winner.over_worst = std::max(winner.over_worst, standing.ratio);

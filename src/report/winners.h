@@ -14,6 +14,7 @@ struct Winner {
     const Record* record = nullptr;  // rank 1 of its problem
     int tied = 0;                    // others that cannot be told apart from it
     std::size_t measured = 0;        // passed and measured trials of the problem
+    bool stored = false;             // from the store of winners; when it was measured says the record's timestamp
     struct Gain {
         std::string heuristic;        // "te_rows_per_program", …
         std::optional<double> ratio;  // time of the best configuration that obeys the heuristic / the winner's

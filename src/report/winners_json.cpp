@@ -15,15 +15,19 @@ nlohmann::json winner_json(const Winner& winner) {
     for (const Winner::Gain& gain : winner.over_heuristics) {
         gains[gain.heuristic] = gain.ratio ? nlohmann::json(*gain.ratio) : nlohmann::json();
     }
-    return {{"problem", to_json(winner.record->problem)},
-            {"configuration", to_json(winner.record->configuration)},
-            {"p50_us", measurement.p50_us},
-            {"gbps", measurement.gbps},
-            {"limit_ratio", measurement.limit_ratio},
-            {"over_worst", winner.over_worst},
-            {"over_heuristics", std::move(gains)},
-            {"tied", winner.tied},
-            {"measured", winner.measured}};
+    nlohmann::json out{{"problem", to_json(winner.record->problem)},
+                       {"configuration", to_json(winner.record->configuration)},
+                       {"p50_us", measurement.p50_us},
+                       {"gbps", measurement.gbps},
+                       {"limit_ratio", measurement.limit_ratio},
+                       {"over_worst", winner.over_worst},
+                       {"over_heuristics", std::move(gains)},
+                       {"tied", winner.tied},
+                       {"measured", winner.measured}};
+    if (winner.stored) {
+        out["stored"] = winner.record->timestamp;
+    }
+    return out;
 }
 
 }  // namespace

@@ -13,6 +13,19 @@ constexpr std::string_view legend =
     "tied: cannot be told apart, of those measured. limit: the winner's p50 over a copy's of the same bytes.\n"
     "worst and the heuristics: time of the slowest, and of the best that obeys the heuristic, over the winner's.\n";
 
+constexpr std::string_view stored_legend =
+    "stored: measured on that day (UTC), and not run again: the store of winners had it (sweep --fresh runs it).\n";
+
+/// The day on which a winner from the store was measured; empty: it is this run's own.
+std::string stored_text(const Winner& winner) {
+    constexpr std::size_t day = 10;  // "2026-11-20"
+    return winner.stored ? winner.record->timestamp.substr(0, day) : "";
+}
+
+bool any_stored(const std::vector<Winner>& winners) {
+    return std::any_of(winners.begin(), winners.end(), [](const Winner& winner) { return winner.stored; });
+}
+
 std::string ratio_text(const std::optional<double>& ratio) {
     return ratio ? fmt::format("{:.2f}x", *ratio) : "-";
 }
@@ -28,6 +41,10 @@ Table one_line_each(const std::vector<Winner>& winners) {
         columns.push_back({gain.heuristic, Align::right});
     }
     columns.push_back({"tied", Align::right});
+    const bool with_stored = any_stored(winners);
+    if (with_stored) {
+        columns.push_back({"stored"});
+    }
     Table table(std::move(columns));
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
@@ -38,6 +55,9 @@ Table one_line_each(const std::vector<Winner>& winners) {
             cells.push_back(ratio_text(gain.ratio));
         }
         cells.push_back(fmt::format("{}/{}", winner.tied + 1, winner.measured));
+        if (with_stored) {
+            cells.push_back(stored_text(winner));
+        }
         table.add(std::move(cells));
     }
     return table;
@@ -64,10 +84,14 @@ std::string few_lines_each(const std::vector<Winner>& winners, std::size_t width
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
         out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->configuration.key()));
-        out += wrapped({three_digits(measurement.p50_us) + " us", three_digits(measurement.gbps) + " GB/s",
-                        ratio_text(measurement.limit_ratio) + " of the limit",
-                        fmt::format("tied {}/{}", winner.tied + 1, winner.measured)},
-                       width);
+        std::vector<std::string> figures{three_digits(measurement.p50_us) + " us",
+                                         three_digits(measurement.gbps) + " GB/s",
+                                         ratio_text(measurement.limit_ratio) + " of the limit",
+                                         fmt::format("tied {}/{}", winner.tied + 1, winner.measured)};
+        if (winner.stored) {
+            figures.push_back("stored " + stored_text(winner));
+        }
+        out += wrapped(figures, width);
         std::vector<std::string> gains{"worst " + ratio_text(winner.over_worst)};
         for (const Winner::Gain& gain : winner.over_heuristics) {
             gains.push_back(fmt::format("{} {}", gain.heuristic, ratio_text(gain.ratio)));
@@ -84,12 +108,13 @@ std::string winners_table(const std::vector<Winner>& winners, int width, bool co
         return "No winners: no configuration was measured.\n";
     }
     const Style style{color};
+    const std::string notes = std::string(legend) + std::string(any_stored(winners) ? stored_legend : "");
     const Table table = one_line_each(winners);
     const auto columns = static_cast<std::size_t>(std::max(width, 0));
     if (columns > 0 && table.width() > columns) {
-        return few_lines_each(winners, columns, style) + std::string(legend);
+        return few_lines_each(winners, columns, style) + notes;
     }
-    return table.text(style) + std::string(legend);
+    return table.text(style) + notes;
 }
 
 }  // namespace normtune

@@ -12,6 +12,7 @@
 #include "store/json_reader.h"
 #include "store/record_json.h"
 #include "support/error.h"
+#include "support/version.h"
 
 namespace normtune {
 
@@ -70,9 +71,15 @@ json problems_to_json(const std::vector<Problem>& problems) {
     return out;
 }
 
+json stop_rule_to_json(const StopRule& stop) {
+    return {{"least_rounds", stop.least_rounds},
+            {"most_rounds", stop.most_rounds},
+            {"relative_half_width", stop.relative_half_width},
+            {"time_cap_us", stop.time_cap_us}};
+}
+
 // One member a thing that messages can name.
 json selection_of(const SweepOptions& options) {
-    const StopRule& stop = options.stop_rule;
     return {{"backend", backend_names.name(options.backend)},
             {"devices", options.ordinals},
             {"replay_script", options.replay_script},
@@ -84,11 +91,7 @@ json selection_of(const SweepOptions& options) {
             {"seed", options.seed},
             {"cold", options.cold},
             {"verify_only", options.verify_only},
-            {"stop_rule",
-             {{"least_rounds", stop.least_rounds},
-              {"most_rounds", stop.most_rounds},
-              {"relative_half_width", stop.relative_half_width},
-              {"time_cap_us", stop.time_cap_us}}},
+            {"stop_rule", stop_rule_to_json(options.stop_rule)},
             {"samples_per_round", options.samples_per_round},
             {"round_time_us", options.round_time_us},
             {"trial_timeout_s", options.trial_timeout_s},
@@ -143,6 +146,14 @@ RunSelection describe_selection(const SweepOptions& options) {
     out.shards = options.shard.count;
     out.present = {options.shard.index};
     return out;
+}
+
+std::string measuring_digest(const SweepOptions& options) {
+    return digest({{"version", version()},
+                   {"cold", options.cold},
+                   {"stop_rule", stop_rule_to_json(options.stop_rule)},
+                   {"samples_per_round", options.samples_per_round},
+                   {"round_time_us", options.round_time_us}});
 }
 
 SweepOptions selection_from_text(const std::string& text) {

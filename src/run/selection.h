@@ -11,6 +11,8 @@ namespace normtune {
 std::string selection_to_text(const SweepOptions& options);
 /// What identifies the selection in results: shards of one sweep have the same digest.
 RunSelection describe_selection(const SweepOptions& options);
+/// Digest of what decides what a time means: cold or hot, rounds, stop rule, and the version that measures.
+std::string measuring_digest(const SweepOptions& options);
 /// The options that the text was made of; command, out_folder and resume are left as they are in a fresh SweepOptions.
 /// Throws InputError.
 SweepOptions selection_from_text(const std::string& text);

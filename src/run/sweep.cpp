@@ -14,6 +14,7 @@
 #include "run/interrupt.h"
 #include "run/lane.h"
 #include "run/selection.h"
+#include "run/sweep_store.h"
 #include "store/journal.h"
 #include "support/cores.h"
 #include "support/error.h"
@@ -59,9 +60,10 @@ std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShar
     return plans;
 }
 
-JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device,
-                        const std::vector<ProblemTrials>& plans) {
+JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
+                        const std::string& kernels) {
     JournalHeader header;
+    header.kernels = kernels;
     header.environment = describe_environment(device, options.seed);
     header.command = options.command;
     header.selection = selection_to_text(options);
@@ -81,9 +83,9 @@ void require_same_device(const std::string& folder, const DeviceInfo& there, con
 }
 
 Journal open_journal(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
-                     JournalContents& contents) {
+                     const std::string& kernels, JournalContents& contents) {
     if (!options.resume) {
-        contents.header = header_of(options, device, plans);
+        contents.header = header_of(options, device, plans, kernels);
         return Journal::create(options.out_folder, contents.header);
     }
     Journal journal = Journal::resume(options.out_folder, contents);
@@ -189,7 +191,7 @@ void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
         plan.kept -= missing;
         plan.pruned.push_back(
             interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
-                        : PlanSummary::Pruned{"budget", "did not fit into the time budget", missing});
+                        : PlanSummary::Pruned{std::string(budget_rule), "did not fit into the time budget", missing});
     }
 }
 
@@ -224,9 +226,12 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const ShardShare share =
         share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
-    const std::vector<ProblemTrials> plans = plan_all(options, share, device);
+    std::vector<ProblemTrials> plans = plan_all(options, share, device);
+    SweepStore store(options, device, progress);
+    store.take(plans);
     JournalContents contents;
-    Journal journal = open_journal(selected, device, plans, contents);
+    Journal journal = open_journal(selected, device, plans, store.kernels(), contents);
+    store.enter(plans, journal, contents);
     const JournalHeader header = std::move(contents.header);
 
     std::uint64_t total = 0;
@@ -250,6 +255,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.selection = describe_selection(selected);
+    store.keep(result.results, header, recorder);
     for (const Record& record : result.results.records) {
         result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;
         result.crashed += record.outcome == Outcome::crashed || record.outcome == Outcome::timed_out ? 1 : 0;

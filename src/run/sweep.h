@@ -40,6 +40,8 @@ struct SweepOptions {
     std::string out_folder;       // exists and is empty, or holds the journal to resume
     std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker.h
     bool resume = false;
+    std::string store;   // file of the store of winners (store/winner_store.h); empty: none is read or filled
+    bool fresh = false;  // what the store has is measured again, and replaced
 };
 
 struct Progress {
@@ -58,6 +60,8 @@ public:
     virtual ~ProgressSink() = default;
     virtual void update(const Progress& progress) = 0;
     virtual void warn(const std::string& line) = 0;
+    /// Nothing is wrong, but worth knowing.
+    virtual void note(const std::string& line) { warn(line); }
 };
 
 struct SweepResult {

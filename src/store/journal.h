@@ -17,6 +17,7 @@ struct JournalHeader {
     std::vector<std::string> command;  // argv of the first run, enough to repeat the selection
     std::string selection;             // canonical JSON of what is swept (problems, space, strategy, seed, measuring)
     std::vector<PlanSummary> plans;
+    std::string kernels = {};  // digest of the kernels that were run; empty where no store of winners asked for it
 };
 
 /// What the finalists' fresh rounds gave for a problem: replaces rank, tied and final_rounds_us of its records.

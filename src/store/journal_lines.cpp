@@ -30,6 +30,9 @@ JournalHeader read_header(const JsonReader& in) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
         header.plans.push_back(read_plan_summary(plans.element(i)));
     }
+    if (const auto kernels = in.find("kernels")) {
+        header.kernels = kernels->text();
+    }
     return header;
 }
 
@@ -98,11 +101,15 @@ std::string journal_line(const JournalHeader& header) {
     for (const std::string& word : header.command) {
         command.push_back(to_utf8(word));
     }
-    return line({{"schema_version", schema_version},
-                 {"environment", to_json(header.environment)},
-                 {"command", std::move(command)},
-                 {"selection", to_utf8(header.selection)},
-                 {"plans", std::move(plans)}});
+    json out{{"schema_version", schema_version},
+             {"environment", to_json(header.environment)},
+             {"command", std::move(command)},
+             {"selection", to_utf8(header.selection)},
+             {"plans", std::move(plans)}};
+    if (!header.kernels.empty()) {
+        out["kernels"] = header.kernels;
+    }
+    return line(out);
 }
 
 std::string journal_line(const Record& record) {

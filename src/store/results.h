@@ -13,6 +13,12 @@ namespace normtune {
 
 /// The "rule" that took the trials which an interrupted sweep did not come to.
 inline constexpr std::string_view interrupted_rule = "interrupted";
+/// The one that took those for which the time budget was too short.
+inline constexpr std::string_view budget_rule = "budget";
+/// The "rules" that took the trials of a problem whose records are from the store of winners: those that were measured
+/// then and are not kept (a tally that is always there, zero counts included), and those that had no time.
+inline constexpr std::string_view stored_rule = "store";
+inline constexpr std::string_view stored_untimed_rule = "store.untimed";
 
 /// How many points a problem's space had and what took the others: plan's tallies, kept with the results.
 struct PlanSummary {
@@ -26,6 +32,11 @@ struct PlanSummary {
     };
     std::vector<Pruned> pruned;
     std::optional<std::uint64_t> place = {};  // among the problems of all shards, from 0; of a shard's results only
+
+    /// What the rule took; none where it is not among the tallies.
+    std::optional<std::uint64_t> taken_by(std::string_view rule) const;
+    /// The problem was not run: its records are from the store of winners.
+    bool stored() const { return taken_by(stored_rule).has_value(); }
 };
 
 /// Which selection the results are of, and how much of it.

@@ -13,6 +13,8 @@ TIME_LIMIT_S = 120
 # What differs between runs and machines, and what stands for it in golden files.
 NORMALISATIONS = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIMESTAMP"),
+    (re.compile(r"(?<=  )\d{4}-\d\d-\d\d$", re.MULTILINE), "DAY"),
+    (re.compile(r"\S*/normtune-test-\w+/"), "FOLDER/"),
     (re.compile(r"results/run-\d{8}T\d{6}Z-[0-9a-f]+"), "results/run-NEW"),
     (re.compile(r"normtune \d+\.\d+\.\d+"), "normtune VERSION"),
     (re.compile(r'"normtune_version": "[^"]*"'), '"normtune_version": "VERSION"'),
@@ -40,6 +42,7 @@ class Folder:
         self.environment = {
             "PATH": f"{programs}:{os.environ['PATH']}",
             "HOME": str(self.path),
+            "NORMTUNE_STORE": str(self.path / "winners.sqlite3"),
             "LC_ALL": "C",
             "TERM": "dumb",
         }

@@ -70,7 +70,8 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.environment = dict(os.environ, SLURM_CONF=str(self.folder / "slurm.conf"))
+        store = str(self.folder / "winners.sqlite3")
+        self.environment = dict(os.environ, SLURM_CONF=str(self.folder / "slurm.conf"), NORMTUNE_STORE=store)
         self.processes = []
 
     def __enter__(self):

@@ -103,7 +103,7 @@ class Run:
         (self.work / "space.yaml").write_text(SPACE)
         (self.work / "replay.yaml").write_text(REPLAY)
         self.whole = subprocess.Popen(
-            [*self.sweep, "--quiet", "--out", "whole"], cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            [*self.sweep, "--quiet", "--out", "whole"], cwd=self.work, env=self.slurm.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
         done = self.submit("--shards", str(SHARDS), "--out", str(self.out), "--partition=test", "--", *self.sweep)
         check(done.returncode == 0, done.stderr)

@@ -1,0 +1,247 @@
+#include "run/sweep_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "audit/field.h"
+#include "devices/kernels_digest.h"
+#include "problem/heuristics.h"
+#include "run/selection.h"
+#include "store/stored_results.h"
+#include "support/error.h"
+
+namespace normtune {
+
+namespace {
+
+using Keys = std::unordered_set<std::string>;
+
+Keys keys_of(const std::vector<Record>& records) {
+    Keys keys;
+    for (const Record& record : records) {
+        keys.insert(record.configuration.key());
+    }
+    return keys;
+}
+
+void keep_only(std::vector<Configuration>& configurations, const Keys& keys) {
+    std::erase_if(configurations,
+                  [&](const Configuration& configuration) { return !keys.contains(configuration.key()); });
+}
+
+/// Narrows the plan to what the store has. False, and nothing is done: the store's trials are not those of the plan,
+/// because this normtune plans otherwise.
+bool narrow(ProblemTrials& plan, const StoredProblem& stored) {
+    std::vector<Configuration> configurations = plan.configurations;
+    keep_only(configurations, keys_of(stored.records));
+    if (plan.configurations.size() != stored.trials || configurations.size() != stored.records.size()) {
+        return false;
+    }
+    plan.configurations = std::move(configurations);
+    plan.summary = stored_plan(std::move(plan.summary), stored);
+    return true;
+}
+
+FinalEntry finals_of(const StoredProblem& stored) {
+    FinalEntry entry;
+    entry.problem_key = stored.problem().key();
+    for (const Record& record : stored.records) {
+        const Measurement& measurement = *record.measurement;
+        if (measurement.rank > 0) {
+            entry.finalists.push_back(
+                {record.configuration.key(), measurement.final_rounds_us, measurement.rank, measurement.tied});
+        }
+    }
+    std::sort(entry.finalists.begin(), entry.finalists.end(),
+              [](const FinalEntry::Finalist& a, const FinalEntry::Finalist& b) { return a.rank < b.rank; });
+    return entry;
+}
+
+/// What the sweep took from the store when it was new. A kill may have come before all of a problem was entered: that
+/// one is run.
+void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContents& contents) {
+    Keys entered;
+    for (const FinalEntry& entry : contents.finals) {
+        if (!entry.stale) {
+            entered.insert(entry.problem_key);
+        }
+    }
+    std::unordered_map<std::string, const PlanSummary*> stored;
+    for (const PlanSummary& plan : contents.header.plans) {
+        if (plan.stored() && entered.contains(plan.problem_key)) {
+            stored.emplace(plan.problem_key, &plan);
+        }
+    }
+    std::unordered_map<std::string, Keys> configurations;
+    for (const Record& record : contents.records) {
+        configurations[record.problem.key()].insert(record.configuration.key());
+    }
+    for (ProblemTrials& plan : plans) {
+        const auto found = stored.find(plan.summary.problem_key);
+        if (found != stored.end() && configurations[plan.summary.problem_key].size() == found->second->kept) {
+            keep_only(plan.configurations, configurations[plan.summary.problem_key]);
+            plan.summary = *found->second;
+        }
+    }
+}
+
+/// Those that the problem's line in the table of winners rests on: the finalists, the slowest, and of each named
+/// heuristic the best that obeys it.
+std::vector<Record> records_to_keep(const Field& field) {
+    std::unordered_set<const Record*> wanted;
+    const Standing* slowest = &field.standings.front();
+    std::vector<const Standing*> best(heuristics().size(), nullptr);
+    for (const Standing& standing : field.standings) {
+        if (standing.record->measurement->rank > 0) {
+            wanted.insert(standing.record);
+        }
+        slowest = standing.ratio > slowest->ratio ? &standing : slowest;
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            const bool obeys = heuristics()[i].chooses(standing.record->configuration, field.problem(), field.device());
+            if (obeys && (best[i] == nullptr || standing.ratio < best[i]->ratio)) {
+                best[i] = &standing;
+            }
+        }
+    }
+    wanted.insert(slowest->record);
+    for (const Standing* standing : best) {
+        if (standing != nullptr) {
+            wanted.insert(standing->record);
+        }
+    }
+    std::vector<Record> records;
+    for (const Standing& standing : field.standings) {
+        if (wanted.contains(standing.record)) {
+            records.push_back(*standing.record);
+        }
+    }
+    return records;
+}
+
+/// Trials of each problem by its key, and the problems of which one failed: it might have been the best.
+struct Tally {
+    std::unordered_map<std::string, std::uint64_t> trials;
+    Keys faulty;
+};
+
+Tally tally_of(const std::vector<Record>& records) {
+    Tally tally;
+    for (const Record& record : records) {
+        std::string key = record.problem.key();
+        ++tally.trials[key];
+        if (is_faulty(record.outcome)) {
+            tally.faulty.insert(std::move(key));
+        }
+    }
+    return tally;
+}
+
+/// Here, with every trial that was planned, and its winner by fresh rounds.
+bool ran_to_its_end(const Field& field) {
+    const PlanSummary& plan = *field.plan;
+    return !plan.stored() && !plan.taken_by(budget_rule) && !plan.taken_by(interrupted_rule) &&
+           !field.winner->measurement->final_rounds_us.empty();
+}
+
+}  // namespace
+
+SweepStore::SweepStore(const SweepOptions& options, const DeviceInfo& device, ProgressSink& sink)
+    : options_(options), sink_(sink), usable_(!options.store.empty() && !options.verify_only) {
+    use([&] {
+        identity_ = {device.backend,
+                     device.name,
+                     device.arch,
+                     device.driver,
+                     device.compute_units,
+                     kernels_digest(device, options.replay_script),
+                     describe_selection(options).space,
+                     measuring_digest(options)};
+    });
+}
+
+/// Whatever is wrong with the store is said once, and it is left alone from then on.
+template <typename Work>
+void SweepStore::use(const Work& work) {
+    if (!usable_) {
+        return;
+    }
+    try {
+        work();
+    } catch (const std::runtime_error& error) {
+        usable_ = false;
+        sink_.warn(fmt::format("no store of winners: {}", error.what()));
+    }
+}
+
+void SweepStore::take(std::vector<ProblemTrials>& plans) {
+    if (options_.resume || options_.fresh || options_.strategy != Strategy::racing) {
+        return;
+    }
+    use([&] {
+        std::optional<WinnerStore> store = WinnerStore::open(options_.store);
+        for (std::size_t i = 0; store && i < plans.size(); ++i) {
+            if (plans[i].configurations.size() < 2) {
+                continue;  // nothing to choose from: whoever names one configuration wants it measured
+            }
+            std::optional<StoredProblem> found = store->find(identity_, options_.problems[i]);
+            if (found && narrow(plans[i], *found)) {
+                for (Record& record : found->records) {
+                    record.problem = options_.problems[i];  // with the uses that this selection has for it
+                }
+                taken_.push_back(std::move(*found));
+            }
+        }
+    });
+    if (!taken_.empty()) {
+        sink_.note(fmt::format("from the store of winners: {} of {} problems; --fresh measures them again",
+                               taken_.size(), plans.size()));
+    }
+}
+
+void SweepStore::enter(std::vector<ProblemTrials>& plans, Journal& journal, JournalContents& contents) const {
+    for (const StoredProblem& stored : taken_) {
+        for (const Record& record : stored.records) {
+            journal.append(record);
+            contents.records.push_back(record);
+        }
+        const FinalEntry finals = finals_of(stored);
+        journal.append(finals);
+        contents.finals.push_back(finals);
+    }
+    if (options_.resume) {
+        narrow_as_journaled(plans, contents);
+    }
+}
+
+/// A resumed sweep may have trials of other kernels, or of another driver.
+void SweepStore::keep(const Results& results, const JournalHeader& header, const Recorder& recorder) {
+    const bool alike = header.kernels == identity_.kernels && header.environment.device.driver == identity_.driver &&
+                       header.environment.device.compute_units == identity_.compute_units;
+    if (options_.strategy == Strategy::random || !alike) {
+        return;
+    }
+    use([&] {
+        const Tally tally = tally_of(results.records);
+        std::vector<StoredProblem> completed;
+        for (const Field& field : fields_of(results)) {
+            const std::string& key = field.plan->problem_key;
+            const std::uint64_t trials = tally.trials.at(key);
+            if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(field)) {
+                continue;
+            }
+            completed.push_back(
+                {identity_, results.environment, "", trials, field.standings.size(), records_to_keep(field)});
+            for (const Record& record : completed.back().records) {
+                completed.back().measured_at = std::max(completed.back().measured_at, record.timestamp);
+            }
+        }
+        if (!completed.empty()) {
+            WinnerStore::open_or_create(options_.store).put(completed);
+        }
+    });
+}
+
+}  // namespace normtune

@@ -1,0 +1,205 @@
+#include "store/winner_store.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/json_reader.h"
+#include "store/record_json.h"
+#include "store/record_reader.h"
+#include "support/error.h"
+
+namespace normtune {
+
+namespace {
+
+constexpr std::int64_t store_version = 1;  // PRAGMA user_version: raised where an older normtune would misread
+constexpr std::int64_t application_id = 0x6e74756e;  // "ntun": tells the file from other programs' databases
+constexpr int patience_ms = 10'000;
+
+// What identifies a row comes first, in the order of bind_identity.
+constexpr std::string_view create_table =
+    "CREATE TABLE winners (backend TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL, driver TEXT NOT NULL, "
+    "compute_units INTEGER NOT NULL, kernels TEXT NOT NULL, space TEXT NOT NULL, measuring TEXT NOT NULL, "
+    "problem TEXT NOT NULL, eps REAL NOT NULL, measured_at TEXT NOT NULL, environment TEXT NOT NULL, "
+    "trials INTEGER NOT NULL, timed INTEGER NOT NULL, records TEXT NOT NULL, "
+    "PRIMARY KEY (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps))";
+constexpr std::string_view select_rows =
+    "SELECT backend, device, arch, driver, compute_units, kernels, space, measuring, measured_at, environment, trials, "
+    "timed, records FROM winners ";
+constexpr std::string_view of_identity =
+    "WHERE backend = ? AND device = ? AND arch = ? AND driver = ? AND compute_units = ? AND kernels = ? AND space = ? "
+    "AND measuring = ? AND problem = ? AND eps = ?";
+constexpr std::string_view put_row =
+    "INSERT INTO winners VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps) DO UPDATE SET "
+    "measured_at = excluded.measured_at, environment = excluded.environment, trials = excluded.trials, "
+    "timed = excluded.timed, records = excluded.records WHERE excluded.measured_at >= measured_at";
+
+/// The parameter after the last one of them.
+int bind_identity(sqlite::Statement& statement, const WinnerIdentity& identity, const Problem& problem) {
+    int next = 0;
+    statement.bind(next++, backend_names.name(identity.backend));
+    statement.bind(next++, identity.device);
+    statement.bind(next++, identity.arch);
+    statement.bind(next++, identity.driver);
+    statement.bind(next++, std::int64_t{identity.compute_units});
+    statement.bind(next++, identity.kernels);
+    statement.bind(next++, identity.space);
+    statement.bind(next++, identity.measuring);
+    statement.bind(next++, problem.key());
+    statement.bind(next++, problem.operation.eps);
+    return next;
+}
+
+std::string text_of(const std::vector<Record>& records) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const Record& record : records) {
+        out.push_back(to_json(record));
+    }
+    return out.dump();
+}
+
+std::vector<Record> records_from(const JsonReader& in) {
+    std::vector<Record> records;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        records.push_back(read_record(in.element(i)));
+        const Record& record = records.back();
+        if (!record.measurement || !record.problem.same_work(records.front().problem)) {
+            in.element(i).fail("is no measured trial of the row's problem");
+        }
+    }
+    if (records.empty()) {
+        in.fail("holds no trial");
+    }
+    return records;
+}
+
+std::string value_of(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string winner_store_path() {
+    if (const char* file = std::getenv("NORMTUNE_STORE"); file != nullptr) {
+        return file;
+    }
+    std::string data = value_of("XDG_DATA_HOME");
+    if (data.empty()) {
+        const std::string home = value_of("HOME");
+        data = (home.empty() ? "/tmp" : home) + "/.local/share";
+    }
+    return data + "/normtune/winners.sqlite3";
+}
+
+std::optional<WinnerStore> WinnerStore::open(const std::string& path) {
+    std::error_code unknown;
+    if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) {
+        return std::nullopt;
+    }
+    WinnerStore store(sqlite::Database(path, sqlite::Missing::fail, patience_ms));
+    return store.is_new() ? std::nullopt : std::optional(std::move(store));
+}
+
+WinnerStore WinnerStore::open_or_create(const std::string& path) {
+    if (const std::filesystem::path folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
+        std::error_code failed;
+        std::filesystem::create_directories(folder, failed);
+        if (failed) {
+            throw SystemError(fmt::format("{}: its folder cannot be created: {}", path, failed.message()));
+        }
+    }
+    WinnerStore store(sqlite::Database(path, sqlite::Missing::create, patience_ms));
+    if (store.is_new()) {
+        store.create_tables();
+    }
+    return store;
+}
+
+/// Refuses what is not a store that this version reads.
+bool WinnerStore::is_new() {
+    const std::int64_t version = database_.number("PRAGMA user_version");
+    const std::int64_t id = database_.number("PRAGMA application_id");
+    if (id != application_id &&
+        (id != 0 || version != 0 || database_.number("SELECT count(*) FROM sqlite_schema") > 0)) {
+        throw InputError(fmt::format("{}: is a database of another program", database_.path()));
+    }
+    if (version > store_version) {
+        throw InputError(fmt::format("{}: was written by a newer normtune (version {} of the store, this one reads {})",
+                                     database_.path(), version, store_version));
+    }
+    return version == 0;
+}
+
+// Several processes may come here with a new file: the first makes it, the others see that it is there.
+void WinnerStore::create_tables() {
+    sqlite::Transaction transaction(database_);
+    if (is_new()) {
+        database_.execute(create_table);
+        database_.execute(fmt::format("PRAGMA application_id = {}", application_id));
+        database_.execute(fmt::format("PRAGMA user_version = {}", store_version));
+    }
+    transaction.commit();
+}
+
+StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
+    StoredProblem out;
+    const std::string where = database_.path() + ": ";
+    const nlohmann::json backend = row.text(0);
+    const nlohmann::json environment = parse_json(row.text(9), database_.path());
+    const nlohmann::json records = parse_json(row.text(12), database_.path());
+    out.identity = {JsonReader(backend, where).name_of(backend_names),
+                    row.text(1),
+                    row.text(2),
+                    row.text(3),
+                    static_cast<int>(row.whole(4)),
+                    row.text(5),
+                    row.text(6),
+                    row.text(7)};
+    out.measured_at = row.text(8);
+    out.environment = read_environment(JsonReader(environment, where));
+    out.trials = static_cast<std::uint64_t>(row.whole(10));
+    out.timed = static_cast<std::uint64_t>(row.whole(11));
+    out.records = records_from(JsonReader(records, where));
+    if (out.timed < out.records.size() || out.trials < out.timed) {
+        throw InputError(fmt::format("{}: a row of {} counts fewer trials than it has", database_.path(),
+                                     quoted_for_message(out.problem().key())));
+    }
+    return out;
+}
+
+std::optional<StoredProblem> WinnerStore::find(const WinnerIdentity& identity, const Problem& problem) {
+    sqlite::Statement rows = database_.prepare(std::string(select_rows) + std::string(of_identity));
+    bind_identity(rows, identity, problem);
+    return rows.step() ? std::optional(read(rows)) : std::nullopt;
+}
+
+void WinnerStore::put(std::span<const StoredProblem> problems) {
+    sqlite::Transaction transaction(database_);
+    sqlite::Statement row = database_.prepare(put_row);
+    for (const StoredProblem& problem : problems) {
+        int next = bind_identity(row, problem.identity, problem.problem());
+        row.bind(next++, problem.measured_at);
+        row.bind(next++, to_json(problem.environment).dump());
+        row.bind(next++, static_cast<std::int64_t>(problem.trials));
+        row.bind(next++, static_cast<std::int64_t>(problem.timed));
+        row.bind(next, text_of(problem.records));
+        row.step();
+    }
+    transaction.commit();
+}
+
+std::vector<StoredProblem> WinnerStore::all() {
+    std::vector<StoredProblem> out;
+    sqlite::Statement rows = database_.prepare(std::string(select_rows) + "ORDER BY rowid");
+    while (rows.step()) {
+        out.push_back(read(rows));
+    }
+    return out;
+}
+
+}  // namespace normtune

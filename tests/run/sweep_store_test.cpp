@@ -1,0 +1,287 @@
+// What a sweep takes from the store of winners and gives to it, seen from its results.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "report/winners.h"
+#include "run/sweep_fixture.h"
+#include "store/atomic_file.h"
+#include "store/journal.h"
+#include "store/merge.h"
+#include "store/record_json.h"
+#include "store/winner_store.h"
+
+namespace normtune {
+namespace {
+
+using testing::RecordingSink;
+using testing::small_problem;
+using testing::small_sweep;
+using testing::TempFolder;
+
+constexpr const char* script = R"(
+noise: {sigma: 0.005}
+timings:
+  - {config: '*.r4.*', us: 200}
+  - {config: '*.r2.*', us: 202}
+  - {config: '*.r32.*', us: 800}
+  - {config: '*', us: 300}
+)";
+
+SweepOptions race(const TempFolder& folder, const char* out, const char* text = script) {
+    SweepOptions options = small_sweep(folder, text, out);
+    options.strategy = Strategy::racing;
+    options.store = folder.path("store");
+    return options;
+}
+
+std::size_t stored_problems(const SweepResult& result) {
+    std::size_t count = 0;
+    for (const PlanSummary& plan : result.results.plans) {
+        count += plan.stored() ? 1 : 0;
+    }
+    return count;
+}
+
+std::size_t in_store(const TempFolder& folder) {
+    std::optional<WinnerStore> store = WinnerStore::open(folder.path("store"));
+    return store ? store->all().size() : 0;
+}
+
+/// The problem's line in the table of winners, the mark apart.
+std::string line_of(const SweepResult& result, std::size_t problem) {
+    std::vector<Winner> winners = find_winners(result.results);
+    winners.at(problem).stored = false;
+    return winners_table({winners.at(problem)}, 0, false);
+}
+
+TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
+    const TempFolder folder;
+    RecordingSink sink;
+    const SweepResult first = run_sweep(race(folder, "first"), sink);
+    EXPECT_EQ(stored_problems(first), 0U);
+    EXPECT_TRUE(sink.warnings.empty());
+
+    SweepOptions options = race(folder, "second");
+    options.problems = {small_problem(512), small_problem()};
+    options.problems[1].uses = {{"model", "site", 256}};
+    options.seed = 7;
+    options.budget_s = 100;
+    const SweepResult second = run_sweep(options, sink);
+    ASSERT_EQ(sink.warnings.size(), 1U);
+    EXPECT_EQ(sink.warnings[0], "from the store of winners: 1 of 2 problems; --fresh measures them again");
+    ASSERT_EQ(second.results.plans.size(), 2U);
+    EXPECT_FALSE(second.results.plans[0].stored());
+    EXPECT_TRUE(second.results.plans[1].stored());
+    EXPECT_EQ(line_of(second, 1), line_of(first, 0));
+    for (const Record& record : second.results.records) {
+        if (record.problem.shape.rows == 256) {
+            EXPECT_EQ(record.problem.uses, options.problems[1].uses);
+        }
+    }
+    for (const PlanSummary& plan : second.results.plans) {
+        std::uint64_t sum = plan.kept;
+        for (const PlanSummary::Pruned& tally : plan.pruned) {
+            sum += tally.count;
+        }
+        EXPECT_EQ(sum, plan.points);
+    }
+    EXPECT_EQ(in_store(folder), 2U);
+}
+
+TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
+    const TempFolder folder;
+    RecordingSink sink;
+    const SweepResult first = run_sweep(race(folder, "first"), sink);
+    const SweepResult second = run_sweep(race(folder, "second"), sink);
+    std::map<std::string, nlohmann::json> before;
+    for (const Record& record : first.results.records) {
+        before.emplace(record.configuration.key(), to_json(record));
+    }
+    ASSERT_GE(second.results.records.size(), 2U);
+    EXPECT_LT(second.results.records.size(), first.results.records.size());
+    for (const Record& record : second.results.records) {
+        EXPECT_EQ(to_json(record), before.at(record.configuration.key()));  // its timestamp included
+    }
+}
+
+TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
+    const std::vector<std::pair<const char*, std::function<void(const TempFolder&, SweepOptions&)>>> changes{
+        {"nothing", [](const TempFolder&, SweepOptions&) {}},
+        {"kernels",
+         [](const TempFolder& f, SweepOptions&) { f.write("script.yaml", std::string(script) + "seed: 3"); }},
+        {"space",
+         [](const TempFolder&, SweepOptions& o) {
+             o.space.axes.push_back({Axis::stages, {1}});
+         }},
+        {"cold or hot", [](const TempFolder&, SweepOptions& o) { o.cold = false; }},
+        {"stop rule", [](const TempFolder&, SweepOptions& o) { o.stop_rule.least_rounds = 5; }},
+        {"eps", [](const TempFolder&, SweepOptions& o) { o.problems[0].operation.eps = 1e-5; }},
+    };
+    for (const auto& [name, change] : changes) {
+        const TempFolder folder;
+        RecordingSink sink;
+        run_sweep(race(folder, "first"), sink);
+        SweepOptions options = race(folder, "second");
+        change(folder, options);
+        EXPECT_EQ(stored_problems(run_sweep(options, sink)), std::string("nothing") == name ? 1U : 0U) << name;
+        EXPECT_EQ(in_store(folder), std::string("nothing") == name ? 1U : 2U) << name;
+    }
+}
+
+TEST(SweepStore, FreshMeasuresAgainAndReplaces) {
+    const TempFolder folder;
+    RecordingSink sink;
+    run_sweep(race(folder, "first"), sink);
+    SweepOptions options = race(folder, "second");
+    options.fresh = true;
+    options.seed = 5;
+    const SweepResult fresh = run_sweep(options, sink);
+    EXPECT_EQ(stored_problems(fresh), 0U);
+    EXPECT_TRUE(sink.warnings.empty());
+    const SweepResult third = run_sweep(race(folder, "third"), sink);
+    EXPECT_EQ(stored_problems(third), 1U);
+    EXPECT_EQ(line_of(third, 0), line_of(fresh, 0));
+    EXPECT_EQ(in_store(folder), 1U);
+}
+
+TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
+    const TempFolder folder;
+    RecordingSink sink;
+    SweepOptions options = race(folder, "random");
+    options.strategy = Strategy::random;
+    options.most_trials_per_problem = 4;
+    run_sweep(options, sink);
+    options = race(folder, "verify");
+    options.verify_only = true;
+    run_sweep(options, sink);
+    EXPECT_EQ(in_store(folder), 0U);
+    for (const char* out : {"once", "again"}) {
+        options = race(folder, out);
+        options.strategy = Strategy::exhaustive;
+        EXPECT_EQ(run_sweep(options, sink).results.records.size(), 6U);
+        EXPECT_EQ(in_store(folder), 1U);
+    }
+    EXPECT_EQ(stored_problems(run_sweep(race(folder, "race"), sink)), 1U);
+}
+
+TEST(SweepStore, OneConfigurationIsMeasuredWheneverItIsAskedFor) {
+    const TempFolder folder;
+    RecordingSink sink;
+    for (const char* out : {"once", "again"}) {
+        SweepOptions options = race(folder, out);
+        options.space.axes.front().values = {4};
+        EXPECT_EQ(stored_problems(run_sweep(options, sink)), 0U);
+    }
+    EXPECT_EQ(in_store(folder), 0U);
+}
+
+TEST(SweepStore, WhatFailedOrDidNotFitIsNotKept) {
+    const TempFolder folder;
+    RecordingSink sink;
+    run_sweep(race(folder, "faulty", "faults: [{config: '*.r8.*', at: compile, do: crash}]\n"), sink);
+    EXPECT_EQ(in_store(folder), 0U);
+    SweepOptions options = race(folder, "short", "delays: {sample_ms: 3, compile_ms: 150}\n");
+    options.budget_s = 0.3;
+    EXPECT_LT(run_sweep(options, sink).results.records.size(), 6U);
+    EXPECT_EQ(in_store(folder), 0U);
+    options.resume = true;
+    options.budget_s = 0;
+    EXPECT_EQ(run_sweep(options, sink).results.records.size(), 6U);
+    EXPECT_EQ(in_store(folder), 1U);  // a resumed sweep completes it
+}
+
+TEST(SweepStore, ResumedItGivesTheSameFiles) {
+    const TempFolder folder;
+    RecordingSink sink;
+    run_sweep(race(folder, "first"), sink);
+    SweepOptions options = race(folder, "second");
+    options.problems = {small_problem(), small_problem(512)};
+    run_sweep(options, sink);
+    const std::string json = read_file(options.out_folder + "/results.json");
+    const std::string csv = read_file(options.out_folder + "/results.csv");
+    std::filesystem::remove(folder.path("store"));  // what was taken is in the journal
+    SweepOptions again = options_from_journal(options.out_folder);
+    again.command = options.command;
+    EXPECT_EQ(stored_problems(run_sweep(again, sink)), 1U);
+    EXPECT_EQ(read_file(options.out_folder + "/results.json"), json);
+    EXPECT_EQ(read_file(options.out_folder + "/results.csv"), csv);
+}
+
+TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
+    const TempFolder folder;
+    RecordingSink sink;
+    run_sweep(race(folder, "first"), sink);
+    const SweepOptions options = race(folder, "second");
+    EXPECT_EQ(stored_problems(run_sweep(options, sink)), 1U);
+    const std::string path = options.out_folder + "/journal.jsonl";
+    const std::string journal = read_file(path);
+    write_file_atomically(path, journal.substr(0, journal.rfind("{\"final\"")));
+    const SweepResult resumed = run_sweep(options_from_journal(options.out_folder), sink);
+    EXPECT_EQ(stored_problems(resumed), 0U);
+    EXPECT_EQ(resumed.results.records.size(), 6U);
+}
+
+TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
+    const TempFolder folder;
+    RecordingSink sink;
+    SweepOptions whole = race(folder, "whole");
+    whole.problems = {small_problem(), small_problem(512), small_problem(1024)};
+    const SweepResult first = run_sweep(whole, sink);
+    whole.out_folder = folder.make_folder("again");
+    const SweepResult again = run_sweep(whole, sink);
+    std::vector<NamedResults> parts;
+    for (int i = 1; i <= 2; ++i) {
+        SweepOptions part = whole;
+        part.shard = {i, 2};
+        part.out_folder = folder.make_folder("shard" + std::to_string(i));
+        parts.push_back({part.out_folder, run_sweep(part, sink).results});
+    }
+    const Merged merged = merge_results(parts, {});
+    ASSERT_EQ(merged.refused, "");
+    EXPECT_EQ(winners_table(find_winners(merged.results), 0, false),
+              winners_table(find_winners(again.results), 0, false));
+    EXPECT_EQ(merged.results.plans.size(), 3U);
+}
+
+TEST(SweepStore, AStoreThatCannotBeUsedCostsOneWarning) {
+    const TempFolder folder;
+    folder.write("store", std::string(5000, 'x'));
+    RecordingSink sink;
+    const SweepResult result = run_sweep(race(folder, "damaged"), sink);
+    EXPECT_EQ(result.results.records.size(), 6U);
+    ASSERT_EQ(sink.warnings.size(), 1U);
+    EXPECT_EQ(sink.warnings[0].rfind("no store of winners: " + folder.path("store") + ": is damaged", 0), 0U)
+        << sink.warnings[0];
+    EXPECT_EQ(read_file(folder.path("store")), std::string(5000, 'x'));
+
+    SweepOptions options = race(folder, "unwritable");
+    options.store = folder.path("store/below/a/file");
+    RecordingSink other;
+    EXPECT_EQ(run_sweep(options, other).results.records.size(), 6U);
+    EXPECT_EQ(other.warnings.size(), 1U);
+}
+
+TEST(SweepStore, ProcessorsTakeTheirBuildsTimesAgain) {
+    const TempFolder folder;
+    RecordingSink sink;
+    SweepOptions options = race(folder, "first");
+    options.backend = Backend::cpu;
+    options.replay_script.clear();
+    options.problems = {small_problem(64, 1024)};
+    options.space = load_space("quick");
+    options.cold = false;
+    options.stop_rule.most_rounds = 6;
+    const SweepResult first = run_sweep(options, sink);
+    ASSERT_GE(first.results.plans.at(0).kept, 2U);
+    options.out_folder = folder.make_folder("second");
+    const SweepResult second = run_sweep(options, sink);
+    EXPECT_EQ(stored_problems(second), 1U);
+    EXPECT_EQ(line_of(second, 0), line_of(first, 0));
+}
+
+}  // namespace
+}  // namespace normtune
