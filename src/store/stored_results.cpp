@@ -91,6 +91,7 @@ std::vector<DeviceWinners> newest_winners(std::vector<StoredProblem> stored, con
         devices[place->second].add(std::move(row));
     }
     std::vector<DeviceWinners> out;
+    out.reserve(devices.size());
     for (DeviceRows& rows : devices) {
         out.push_back(winners_of(std::move(rows)));
     }
