@@ -39,8 +39,8 @@ struct SweepOptions {
     double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
     std::string out_folder;       // exists and is empty, or holds the journal to resume
     std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker.h
+    std::string store;  // file of the store of winners (store/winner_store.h); empty: none is read or filled
     bool resume = false;
-    std::string store;   // file of the store of winners (store/winner_store.h); empty: none is read or filled
     bool fresh = false;  // what the store has is measured again, and replaced
 };
 
