@@ -8,6 +8,7 @@
 #include "devices/registry.h"
 #include "problem/rules.h"
 #include "report/plan_report.h"
+#include "support/on_all_cores.h"
 
 namespace normtune::cli {
 namespace {
@@ -37,10 +38,15 @@ public:
         report.device = device();
         const BackendTraits traits = backend_traits(report.device.backend);
         std::unique_ptr<CodeCompiler> compiler = compile_ ? open_compiler(report.device) : nullptr;
-        std::vector<std::vector<Configuration>> kept;
         const ShardShare share = share_of(shard_.value_or(Shard{}), work.problems, work.space, traits, report.device);
-        for (const std::size_t place : share.places) {
-            kept.push_back(add(report, work.problems[place], traits));
+        std::vector<Planned> planned(share.places.size());
+        on_all_cores(planned.size(), [&](std::size_t i) {
+            planned[i] = plan(work.problems[share.places[i]], report.space, traits, report.device);
+        });
+        std::vector<std::vector<Configuration>> kept;
+        for (Planned& one : planned) {
+            kept.push_back(std::move(one.kept));
+            add(report, std::move(one));
         }
         if (shard_) {
             report.shard = PlanReport::OfShard{*shard_, work.problems.size(), share.of_work};
@@ -101,31 +107,41 @@ private:
         report.list_code = list_;
     }
 
-    std::vector<Configuration> add(PlanReport& report, const Problem& problem, const BackendTraits& traits) const {
-        std::vector<Configuration> configurations;
-        std::vector<std::string> kept;
-        std::vector<PlanReport::PrunedKey> pruned;
+    struct Planned {
+        ProblemPlan plan;
+        std::vector<Configuration> kept;  // to compile
+        std::vector<std::string> kept_keys;
+        std::vector<PlanReport::PrunedKey> pruned_keys;
+    };
+
+    Planned plan(const Problem& problem, const SearchSpace& space, const BackendTraits& traits,
+                 const DeviceInfo& device) const {
+        Planned planned;
         PlanVisitor visitor;
         if (list_ || show_pruned_ || compile_) {
             visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
                 if (pruned_by == nullptr && compile_) {
-                    configurations.push_back(configuration);
+                    planned.kept.push_back(configuration);
                 }
                 if (pruned_by != nullptr && show_pruned_) {
-                    pruned.push_back({configuration.key(), pruned_by->rule});
+                    planned.pruned_keys.push_back({configuration.key(), pruned_by->rule});
                 } else if (pruned_by == nullptr && list_) {
-                    kept.push_back(configuration.key());
+                    planned.kept_keys.push_back(configuration.key());
                 }
             };
         }
-        report.plans.push_back(plan_problem(problem, report.space, traits, report.device, show_pruned_, visitor));
+        planned.plan = plan_problem(problem, space, traits, device, show_pruned_, visitor);
+        return planned;
+    }
+
+    void add(PlanReport& report, Planned planned) const {
+        report.plans.push_back(std::move(planned.plan));
         if (list_ && !(compile_ && format_ == "table")) {  // the table lists them with their figures
-            report.kept_keys.push_back(std::move(kept));
+            report.kept_keys.push_back(std::move(planned.kept_keys));
         }
         if (show_pruned_) {
-            report.pruned_keys.push_back(std::move(pruned));
+            report.pruned_keys.push_back(std::move(planned.pruned_keys));
         }
-        return configurations;
     }
 
     SelectionOptions selection_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "problem/common_limits.h"
-#include "problem/plan_walk.h"
+#include "problem/plan_points.h"
 #include "problem/rules.h"
 
 namespace normtune {
@@ -48,26 +48,22 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
         }
     }
 
-    PlanWalk walk(space, std::move(filters));
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        const std::size_t f = first_rule + i;
-        const bool something_reaches_it = rules[i]->keep_all_if_none && walk.any_kept(f);
-        if (something_reaches_it && !walk.any_kept(f + 1)) {
-            plan.tallies[f].lifted = true;
-            walk.lift(f);
-        }
-    }
-
-    PlanWalk::Visit visit;
-    if (visitor) {
-        visit = [&](const Configuration& configuration, std::size_t filter) {
-            visitor(configuration, filter == PlanWalk::kept ? nullptr : &plan.tallies[filter]);
-        };
-    }
-    const PlanWalk::Counts counts = walk.count(visit_pruned, visit);
-    plan.kept = counts.kept;
+    PlanPoints points(space, std::move(filters), visitor && visit_pruned);
     for (std::size_t f = 0; f < plan.tallies.size(); ++f) {
-        plan.tallies[f].pruned = counts.taken[f];
+        const std::uint64_t before = points.count_kept();
+        points.apply(f);
+        const bool keep_all_if_none = f >= first_rule && rules[f - first_rule]->keep_all_if_none;
+        if (keep_all_if_none && before > 0 && points.count_kept() == 0) {
+            plan.tallies[f].lifted = true;
+            points.undo();
+        }
+        plan.tallies[f].pruned = before - points.count_kept();
+    }
+    plan.kept = points.count_kept();
+    if (visitor) {
+        points.visit([&](const Configuration& configuration, std::size_t filter) {
+            visitor(configuration, filter == PlanPoints::kept ? nullptr : &plan.tallies[filter]);
+        });
     }
     return plan;
 }

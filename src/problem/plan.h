@@ -35,7 +35,8 @@ struct ProblemPlan {
 /// kept configuration, else the tally of the first rule (in tally order) that took it.
 using PlanVisitor = std::function<void(const Configuration&, const RuleTally* pruned_by)>;
 
-/// Memory does not grow with the space. Throws InputError where a rule's expression fails on this problem.
+/// Time and memory grow with what limits and rules tell apart, not with the points. Throws InputError where a rule's
+/// expression fails on this problem.
 /// `visitor` may be empty (counts only). `visit_pruned` false: kept configurations only (much faster on large spaces).
 ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits,
                          const DeviceInfo& device, bool visit_pruned, const PlanVisitor& visitor);

@@ -90,9 +90,11 @@ struct CompiledRule::State {
     std::vector<Variable> variables;  // never resized once muParser has the addresses
     std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
     std::vector<Axis> axes;
-    bool reads_code = false;
+    std::array<bool, code_variables.size()> reads_figure{};
     std::size_t first_code_variable = 0;
     mu::Parser parser;
+
+    bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
 
     [[noreturn]] void reject(const std::string& what) const {
         throw InputError(rule.file.empty() ? "rule" : rule.file, rule.line,
@@ -187,19 +189,20 @@ struct CompiledRule::State {
             if (results != 1) {
                 reject(fmt::format("it has {} values, separated by commas; a rule has one", results));
             }
+            const mu::varmap_type named = parser.GetUsedVar();  // parses the expression at each call
             for (std::size_t i = 0; i < variables.size(); ++i) {
-                if (!variables[i].reads.empty() && parser.GetUsedVar().contains(std::string(variables[i].name))) {
+                if (!variables[i].reads.empty() && named.contains(std::string(variables[i].name))) {
                     used.push_back(i);
                     axes.insert(axes.end(), variables[i].reads.begin(), variables[i].reads.end());
                 }
             }
-            reads_code = std::any_of(code_variables.begin(), code_variables.end(), [this](std::string_view name) {
-                return parser.GetUsedVar().contains(std::string(name));
-            });
+            for (std::size_t i = 0; i < code_variables.size(); ++i) {
+                reads_figure[i] = named.contains(std::string(code_variables[i]));
+            }
         } catch (const mu::ParserError& error) {
             reject(explain(error));
         }
-        if (reads_code && rule.keep_all_if_none) {
+        if (reads_code() && rule.keep_all_if_none) {
             reject("keep_all_if_none is for rules that are applied before anything is compiled; this one reads code_…");
         }
         std::sort(axes.begin(), axes.end());
@@ -245,7 +248,7 @@ const std::vector<Axis>& CompiledRule::axes() const {
 }
 
 bool CompiledRule::reads_code() const {
-    return state_->reads_code;
+    return state_->reads_code();
 }
 
 RuleAnswer CompiledRule::ask(const Configuration& configuration, const CodeFigures& figures) const {
@@ -257,7 +260,7 @@ RuleAnswer CompiledRule::ask(const Configuration& configuration, const CodeFigur
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i]) {
             state_->variables[state_->first_code_variable + i].value = *values[i];
-        } else if (state_->parser.GetUsedVar().contains(std::string(code_variables[i]))) {
+        } else if (state_->reads_figure[i]) {
             return RuleAnswer::keeps;
         }
     }

@@ -4,21 +4,35 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <future>
+#include <mutex>
 #include <vector>
 
 #include "support/cores.h"
 
 namespace normtune {
 
-/// Calls work(i) for each i below `count`, in any order and on several threads; throws what one of them threw, once
-/// all have ended.
+/// Calls work(i) for each i below `count`, in any order and on several threads. Once all have ended, throws what the
+/// least i of those that failed threw; a few calls after it may have been left out.
 template <typename Work>
 void on_all_cores(std::size_t count, const Work& work) {
     std::atomic<std::size_t> next = 0;
+    std::mutex failing;
+    std::size_t failed = count;
+    std::exception_ptr failure;
     const auto take = [&] {
         for (std::size_t i = next++; i < count; i = next++) {
-            work(i);
+            try {
+                work(i);
+            } catch (...) {
+                const std::lock_guard lock(failing);
+                if (i < failed) {
+                    failed = i;
+                    failure = std::current_exception();
+                }
+                next = count;
+            }
         }
     };
     std::vector<std::future<void>> others;
@@ -29,6 +43,9 @@ void on_all_cores(std::size_t count, const Work& work) {
     take();
     for (std::future<void>& other : others) {
         other.get();
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
     }
 }
 

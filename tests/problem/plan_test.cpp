@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "devices/registry.h"
 #include "problem/common_limits.h"
 #include "problem/rules.h"
 #include "support/error.h"
@@ -204,6 +205,37 @@ TEST(Plan, CountsAreThoseOfTheDefinition) {
             FAIL() << "space " << i;
         }
     }
+}
+
+TEST(Plan, IsExactUnderTheLimitsOfEachBackend) {
+    std::mt19937_64 random(7);
+    const std::vector<Problem> problems{problem_of(8192, 4096), problem_of(64, 512, Mode::backward), problem_of(1, 409),
+                                        problem_of(32768, 128, Mode::full)};
+    for (const char* arch : {"sm_90", "gfx942"}) {
+        const DeviceInfo device = describe_architecture(arch);
+        for (int i = 0; i < 8; ++i) {
+            expect_exact(problems[random() % problems.size()], random_space(random), backend_traits(device.backend),
+                         device);
+        }
+    }
+    for (int i = 0; i < 8; ++i) {
+        expect_exact(problems[random() % problems.size()], random_space(random), backend_traits(Backend::cpu),
+                     device_of(1 << (2 + random() % 3), 8));
+    }
+}
+
+TEST(Plan, CountsElevenBillionPoints) {
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    const ProblemPlan plan =
+        plan_problem(problem_of(8192, 4096, Mode::backward), space, backend_traits(device.backend), device, false, {});
+    EXPECT_GT(plan.points, 10000000000U);
+    EXPECT_GT(plan.kept, 10U);
+    std::uint64_t sum = plan.kept;
+    for (const RuleTally& tally : plan.tallies) {
+        sum += tally.pruned;
+    }
+    EXPECT_EQ(sum, plan.points);
 }
 
 // Golden values: TransformerEngine #615 with warps {1, 4, 8, 16} of 64 threads.
