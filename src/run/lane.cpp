@@ -132,7 +132,11 @@ WorkGroup Lane::unfinished() {
             rest.problems.push_back(owned.problem);
         }
     }
-    rest.weight = static_cast<double>(rest.problems.size());
+    rest.weight = 0;
+    for (const std::size_t problem : rest.problems) {
+        rest.weight +=
+            estimated_work(context_.options.problems[problem], context_.plans[problem].configurations.size());
+    }
     return rest;
 }
 
