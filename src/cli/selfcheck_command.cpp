@@ -27,7 +27,8 @@ public:
                     "Of what is drawn, the inputs and the order (default: 0)");
         device_.declare(options);
         options.group("Run");
-        options.one("--sweeps", whole_number(2, 100, sweeps_), "How often the selection is swept (default: 6)");
+        options.one("--sweeps", whole_number(2, 100, sweeps_),
+                    "How often the selection is swept, besides once with each trial twice (default: 6)");
         options.one("--out", folder(out_), "Where the sweeps and policy.yaml go (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
         options.example("normtune selfcheck --shapes qwen3 --model Qwen3-8B --tokens 512,8192 --space quick");
@@ -39,58 +40,79 @@ public:
         const Work work = selection_.work();
         const DeviceChoice device = device_.choose();
         const std::string folder = create_run_folder(out_);
-        std::vector<ResultRows> rows;
+        SweepOptions options;
+        options.command = words;
+        options.problems = work.problems;
+        options.space = work.space;
+        options.backend = device.backend;
+        options.ordinals = {device.ordinal};
+        options.replay_script = device.replay_script;
+        options.strategy = Strategy::random;
+        options.most_trials_per_problem = static_cast<std::uint64_t>(trials_);
+        options.seed = static_cast<std::uint64_t>(seed_);
+        std::vector<ResultRows> sweeps;
         for (std::int64_t i = 1; i <= sweeps_; ++i) {
-            SweepOptions options;
-            options.command = words;
-            options.problems = work.problems;
-            options.space = work.space;
-            options.backend = device.backend;
-            options.ordinals = {device.ordinal};
-            options.replay_script = device.replay_script;
-            options.strategy = Strategy::random;
-            options.most_trials_per_problem = static_cast<std::uint64_t>(trials_);
-            options.seed = static_cast<std::uint64_t>(seed_);
-            options.out_folder =
-                create_run_folder((std::filesystem::path(folder) / fmt::format("sweep-{}", i)).string());
-            ProgressReport progress(stderr, quiet_);
-            const SweepResult swept = run_sweep(options, progress);
+            const SweepResult swept = sweep(options, folder, fmt::format("sweep-{}", i));
             if (swept.interrupted) {
                 return ExitCode::interrupted;
             }
-            rows.push_back(rows_of(swept.results, options.out_folder));
+            sweeps.push_back(rows_of(swept.results, fmt::format("sweep-{}", i)));
         }
-        const SelfCheck check = check_itself(rows, {});
-        if (check.pairs == 0) {
-            complain(check.not_comparable.empty() ? "nothing was measured that could be compared"
-                                                  : check.not_comparable);
-            return ExitCode::not_comparable;
+        options.twins = true;
+        const SweepResult twice = sweep(options, folder, "twins");
+        if (twice.interrupted) {
+            return ExitCode::interrupted;
+        }
+        fill_result_folder(create_run_folder((std::filesystem::path(folder) / "twins-second").string()), twice.twin);
+        std::vector<ResultRows> both;
+        both.push_back(rows_of(twice.results, "twins"));
+        both.push_back(rows_of(twice.twin, "twins-second"));
+        const SelfCheck between = check_itself(sweeps, {});
+        const SelfCheck beside = check_itself(both, {});
+        for (const SelfCheck& check : {between, beside}) {
+            if (check.pairs == 0) {
+                complain(check.not_comparable.empty() ? "nothing was measured that could be compared"
+                                                      : check.not_comparable);
+                return ExitCode::not_comparable;
+            }
         }
         const std::string policy = (std::filesystem::path(folder) / "policy.yaml").string();
-        write_file_atomically(policy, policy_from(check, "selfcheck",
+        write_file_atomically(policy, policy_from(between, beside, "selfcheck",
                                                   fmt::format("Written by normtune selfcheck on {}, {}.",
                                                               device.info.name, utc_timestamp())));
-        print(fmt::format("{}\nA policy with these thresholds: {}\n", report(check), policy));
+        print(fmt::format("{}\nA policy with these thresholds: {}\n", report(between, beside), policy));
         return ExitCode::good;
     }
 
 private:
-    static std::string report(const SelfCheck& check) {
+    SweepResult sweep(SweepOptions& options, const std::string& folder, const std::string& name) const {
+        options.out_folder = create_run_folder((std::filesystem::path(folder) / name).string());
+        ProgressReport progress(stderr, quiet_);
+        return run_sweep(options, progress);
+    }
+
+    static std::string report(const SelfCheck& between, const SelfCheck& beside) {
         std::string out = fmt::format(
-            "{} sweeps of the same code, {} comparisons, {} pairs.\n"
-            "False alarms: {} ({:.2f}%) called faster or slower; {} ({:.1f}%) ambiguous.\n"
-            "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n"
-            "A change that is found 95 times in 100: {:.1f}% (median of the pairs).\n",
-            check.sweeps, check.comparisons, grouped(check.pairs), check.called, share(check.called, check),
-            check.ambiguous, share(check.ambiguous, check), check.run_to_run * 100, check.usual_change * 100);
-        if (!check.noisier.empty()) {
+            "{}{} sweeps of the same code, one after another: {} comparisons.\n{}"
+            "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n",
+            "Each trial twice in the same rounds.\n" + alarms(beside) + "\n", between.sweeps, between.comparisons,
+            alarms(between), between.run_to_run * 100);
+        if (!between.noisier.empty()) {
             Table table({{"noisier than that"}, {"threshold", Align::right}});
-            for (const SelfCheck::Problem& problem : check.noisier) {
+            for (const SelfCheck::Problem& problem : between.noisier) {
                 table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
             }
             out += fmt::format("\n{}", table.text(style_of(stdout)));
         }
         return out;
+    }
+
+    static std::string alarms(const SelfCheck& check) {
+        return fmt::format(
+            "False alarms: {} of {} pairs ({:.2f}%) called faster or slower; {} ({:.1f}%) ambiguous.\n"
+            "A change that is found 95 times in 100: {:.1f}% (median of the pairs).\n",
+            check.called, grouped(check.pairs), share(check.called, check), check.ambiguous,
+            share(check.ambiguous, check), check.usual_change * 100);
     }
 
     static double share(std::size_t count, const SelfCheck& check) {

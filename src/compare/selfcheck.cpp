@@ -82,16 +82,26 @@ SelfCheck check_itself(std::span<const ResultRows> sweeps, const CompareSettings
     return out;
 }
 
-std::string policy_from(const SelfCheck& check, std::string_view name, std::string_view remark) {
+std::string policy_from(const SelfCheck& sweeps, const SelfCheck& twins, std::string_view name,
+                        std::string_view remark) {
+    const double percent = std::max(sweeps.percent_threshold, twins.percent_threshold);
+    std::map<std::string, double> noisier;
+    for (const SelfCheck* check : {&sweeps, &twins}) {
+        for (const SelfCheck::Problem& problem : check->noisier) {
+            noisier[problem.key] = std::max(noisier[problem.key], problem.change);
+        }
+    }
+    std::erase_if(noisier, [&](const auto& problem) { return problem.second <= percent; });
     std::string out = fmt::format(
-        "# {}\n# {} sweeps of the same code, {} pairs: {} called faster or slower, {} ambiguous.\nname: {}\n"
+        "# {}\n# {} sweeps of the same code, {} pairs: {} called faster or slower, {} ambiguous.\n"
+        "# In the same rounds, {} pairs: {} called faster or slower, {} ambiguous.\nname: {}\n"
         "percent: {:.1f}\nrun_to_run_percent: {:.2f}\n",
-        remark, check.sweeps, check.pairs, check.called, check.ambiguous, name, check.percent_threshold * 100,
-        std::max(check.run_to_run, CompareSettings{}.run_to_run) * 100);
-    if (!check.noisier.empty()) {
+        remark, sweeps.sweeps, sweeps.pairs, sweeps.called, sweeps.ambiguous, twins.pairs, twins.called,
+        twins.ambiguous, name, percent * 100, std::max(sweeps.run_to_run, CompareSettings{}.run_to_run) * 100);
+    if (!noisier.empty()) {
         out += "thresholds:\n  - {metric: memory, percent: 0}\n";
-        for (const SelfCheck::Problem& problem : check.noisier) {
-            out += fmt::format("  - {{problem: \"{}\", percent: {:.1f}}}\n", problem.key, problem.change * 100);
+        for (const auto& [key, change] : noisier) {
+            out += fmt::format("  - {{problem: \"{}\", percent: {:.1f}}}\n", key, change * 100);
         }
     }
     return out;

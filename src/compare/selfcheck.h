@@ -24,14 +24,16 @@ struct SelfCheck {
         std::string key;
         double change = 0;  // that nine of ten of its pairs tell
     };
-    std::vector<Problem> noisier;  // problems that need a larger threshold
+    std::vector<Problem> noisier;  // by key; problems that need a larger threshold
     std::string not_comparable;    // one line; empty: there was something to compare
 };
 
 /// Two sweeps of one selection at least. Throws nothing.
 SelfCheck check_itself(std::span<const ResultRows> sweeps, const CompareSettings& settings);
 
-/// A gate policy with thresholds from it; parse_policy reads it.
-std::string policy_from(const SelfCheck& check, std::string_view name, std::string_view remark);
+/// A gate policy with the larger thresholds of sweeps one after another and of trials measured twice in the same
+/// rounds; parse_policy reads it.
+std::string policy_from(const SelfCheck& sweeps, const SelfCheck& twins, std::string_view name,
+                        std::string_view remark);
 
 }  // namespace normtune

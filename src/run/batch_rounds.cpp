@@ -22,7 +22,17 @@ double part_done(std::size_t rounds, int least_rounds) {
 }  // namespace
 
 BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>& batch)
-    : context_(context), batch_(batch), references_{{SampleKind::copy, {}, 0}, {SampleKind::empty, {}, 0}} {}
+    : context_(context), batch_(batch), sides_(context.options.twins ? 2 : 1) {
+    for (std::size_t side = 0; side < sides_; ++side) {
+        references_.push_back({SampleKind::copy, {}, 0});
+        references_.push_back({SampleKind::empty, {}, 0});
+    }
+    for (RunningTrial& trial : batch_) {
+        if (sides_ == 2) {
+            trial.twin.emplace();
+        }
+    }
+}
 
 bool BatchRounds::any_running() const {
     return std::any_of(batch_.begin(), batch_.end(), [](const RunningTrial& t) { return !t.stopped && !t.guest; });
@@ -83,14 +93,20 @@ std::optional<Failure> BatchRounds::race(std::size_t configurations, std::vector
 }
 
 StopReason BatchRounds::reason_to_stop(const RunningTrial& trial) const {
-    const Series& series = trial.series;
-    const StopReason reason = context_.options.stop_rule.decide(series.round_medians_us(), series.spent_us());
+    const auto decide = [&](const Series& series) {
+        return context_.options.stop_rule.decide(series.round_medians_us(), series.spent_us());
+    };
+    StopReason reason = decide(trial.series);
+    if (trial.twin && decide(*trial.twin) == StopReason::none) {
+        reason = StopReason::none;  // both go on
+    }
     return reason == StopReason::none && past(context_.end) ? StopReason::time_cap : reason;
 }
 
 // Trials and references once each, in an order of its own, so that drift within the round favours none of them.
 void BatchRounds::take_round() {
-    std::vector<std::size_t> order(batch_.size() + references_.size());
+    const std::size_t of_trials = batch_.size() * sides_;
+    std::vector<std::size_t> order(of_trials + references_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::string purpose = fmt::format("round order/{}/{}", context_.problem.key(), context_.number);
     shuffle(order, Random(mix_seed(context_.options.seed, purpose, static_cast<std::uint64_t>(round_++))));
@@ -98,17 +114,17 @@ void BatchRounds::take_round() {
         if (lost_) {
             return;
         }
-        if (i >= batch_.size()) {
-            take(references_[i - batch_.size()]);
-        } else if (!batch_[i].stopped) {
-            take(batch_[i]);
+        if (i >= of_trials) {
+            take(references_[i - of_trials]);
+        } else if (RunningTrial& trial = batch_[i % batch_.size()]; !trial.stopped) {
+            take(trial, i < batch_.size() ? trial.series : *trial.twin);
         }
         report();
     }
 }
 
-void BatchRounds::take(RunningTrial& trial) {
-    auto failure = context_.rounds.take(trial.series, trial.id, context_.configurations[trial.id]);
+void BatchRounds::take(RunningTrial& trial, Series& series) {
+    auto failure = context_.rounds.take(series, trial.id, context_.configurations[trial.id]);
     if (failure && failure->of_problem) {
         lost_ = std::move(failure);
     } else if (failure) {
@@ -139,20 +155,29 @@ void BatchRounds::take(Reference& reference) {
     }
 }
 
-void BatchRounds::end(RunningTrial& trial, StopReason reason) {
-    trial.stopped = true;
-    if (trial.guest) {
-        return;
-    }
+Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& series, std::size_t side,
+                                     StopReason reason) const {
     MeasurementContext context;
     context.problem = &context_.problem;
     context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
     context.rotation_bytes = context_.rotation_bytes;
     context.cold = context_.options.cold;
     context.stop_reason = reason;
-    trial.record.measurement = summarise(trial.series, references_[0].series, references_[1].series, context);
+    return summarise(series, references_[2 * side].series, references_[2 * side + 1].series, context);
+}
+
+void BatchRounds::end(RunningTrial& trial, StopReason reason) {
+    trial.stopped = true;
+    if (trial.guest) {
+        return;
+    }
     trial.record.timestamp = utc_timestamp();
     trial.record.outcome = Outcome::passed;
+    if (trial.twin) {
+        trial.record.measurement = measurement(trial, *trial.twin, 1, reason);
+        context_.recorder.add_twin(trial.record);
+    }
+    trial.record.measurement = measurement(trial, trial.series, 0, reason);
     context_.recorder.add(std::move(trial.record));
 }
 

@@ -20,7 +20,8 @@ struct RunningTrial {
     Record record;
     Series series;
     bool stopped = false;
-    bool guest = false;  // it has its record already and takes part as the one to beat
+    bool guest = false;            // it has its record already and takes part as the one to beat
+    std::optional<Series> twin{};  // of the same kernel in the same rounds
 };
 
 /// Of a trial's work, for the estimate of the remaining time.
@@ -52,7 +53,7 @@ public:
     std::optional<Failure> race(std::size_t configurations, std::vector<double>& noise);
 
 private:
-    /// The copy or the empty launch.
+    /// The copy or the empty launch; twins have their own.
     struct Reference {
         SampleKind kind;
         Series series;
@@ -60,16 +61,18 @@ private:
     };
 
     void take_round();
-    void take(RunningTrial& trial);
+    void take(RunningTrial& trial, Series& series);
     void take(Reference& reference);
     StopReason reason_to_stop(const RunningTrial& trial) const;
     void end(RunningTrial& trial, StopReason reason);
+    Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;
     void report() const;
     bool any_running() const;
 
     const BatchContext& context_;
     std::vector<RunningTrial>& batch_;
-    std::vector<Reference> references_;
+    std::size_t sides_;                  // 2: with twins
+    std::vector<Reference> references_;  // copy and empty launch of each side
     std::optional<Failure> lost_;
     int round_ = 0;
 };

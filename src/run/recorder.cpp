@@ -1,6 +1,7 @@
 #include "run/recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace normtune {
 
@@ -68,10 +69,21 @@ void Recorder::add(const FinalEntry& entry) {
     apply(entry);
 }
 
+void Recorder::add_twin(Record record) {
+    const std::lock_guard lock(mutex_);
+    twins_.push_back(std::move(record));
+}
+
+std::vector<Record> Recorder::take_twins() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(twins_, {});
+}
+
 void Recorder::forget(const std::string& problem_key) {
     const std::lock_guard lock(mutex_);
     journal_.append(VoidEntry{problem_key});
     finals_.erase(problem_key);
+    std::erase_if(twins_, [&](const Record& record) { return record.problem.key() == problem_key; });
     in_part_.erase(problem_key);
     const auto problem = records_.find(problem_key);
     if (problem == records_.end()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "run/sweep.h"
 #include "store/journal.h"
@@ -32,6 +33,9 @@ public:
     /// Throw SystemError where the journal cannot be written.
     void add(Record record);  // a trial that is there already is replaced; the problem needs finals again
     void add(const FinalEntry& entry);
+    /// The second series of a trial that was added; kept here alone.
+    void add_twin(Record record);
+    std::vector<Record> take_twins();
     /// All that is recorded of the problem is void.
     void forget(const std::string& problem_key);
 
@@ -49,7 +53,8 @@ private:
     Journal& journal_;
     ProgressSink& sink_;
     std::unordered_map<std::string, std::unordered_map<std::string, Record>> records_;  // by problem, configuration
-    std::unordered_set<std::string> finals_;                                            // problem keys
+    std::vector<Record> twins_;
+    std::unordered_set<std::string> finals_;  // problem keys
     std::uint64_t trials_total_;
     std::uint64_t trials_done_ = 0;
     std::uint64_t done_before_ = 0;

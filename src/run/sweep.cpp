@@ -34,6 +34,9 @@ void check(const SweepOptions& options) {
     if (options.problems.empty()) {
         throw InputError("nothing to sweep: no problem is selected");
     }
+    if (options.twins && options.strategy == Strategy::racing) {
+        throw InputError("trials that are measured twice in the same rounds do not race");
+    }
     if (options.samples_per_round < 1 || !(options.trial_timeout_s > 0) || !(options.budget_s >= 0)) {
         throw InputError("samples a round and the trial's time limit must be above zero, and a budget not below it");
     }
@@ -255,6 +258,9 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.selection = describe_selection(selected);
+    result.twin.environment = header.environment;
+    result.twin.command = header.command;
+    result.twin.records = recorder.take_twins();
     store.keep(result.results, header, recorder);
     for (const Record& record : result.results.records) {
         result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;

@@ -32,6 +32,7 @@ struct SweepOptions {
     double budget_s = 0;                        // 0: none. What did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
+    bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin; not in a race
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;
     int samples_per_round = 5;
@@ -66,6 +67,7 @@ public:
 
 struct SweepResult {
     Results results;           // also written to out_folder as results.csv, results.json, liger.csv
+    Results twin;              // with SweepOptions::twins: the same trials' second series, unranked; not in the journal
     bool interrupted = false;  // SIGINT or SIGTERM: results of what was done are written, resume goes on
     std::uint64_t incorrect = 0;
     std::uint64_t crashed = 0;  // crashed and timed_out

@@ -47,13 +47,26 @@ TEST(SelfCheck, ItsPolicyReadsBack) {
     check.percent_threshold = 0.035;
     check.run_to_run = 0.0061;
     check.noisier = {{"rms_norm/forward/bf16/llama/1x4096", 0.12}};
-    const Policy policy = parse_policy(policy_from(check, "here", "a remark"), "policy.yaml");
+    const Policy policy = parse_policy(policy_from(check, {}, "here", "a remark"), "policy.yaml");
     EXPECT_EQ(policy.name, "here");
     EXPECT_NEAR(policy.threshold, 0.035, 1e-12);
     EXPECT_NEAR(policy.run_to_run, 0.0061, 1e-12);
     ASSERT_EQ(policy.thresholds.size(), 2U);
     EXPECT_EQ(policy.thresholds[0].pairs.metric, Metric::memory);
     EXPECT_NEAR(policy.thresholds[1].threshold, 0.12, 1e-12);
+}
+
+TEST(SelfCheck, ThePolicyHasTheLargerThresholds) {
+    SelfCheck sweeps;
+    sweeps.percent_threshold = 0.02;
+    sweeps.noisier = {{"rms_norm/forward/bf16/llama/1x128", 0.03}, {"rms_norm/forward/bf16/llama/1x4096", 0.12}};
+    SelfCheck twins;
+    twins.percent_threshold = 0.04;
+    twins.noisier = {{"rms_norm/forward/bf16/llama/1x4096", 0.2}};
+    const Policy policy = parse_policy(policy_from(sweeps, twins, "here", "a remark"), "policy.yaml");
+    EXPECT_NEAR(policy.threshold, 0.04, 1e-12);
+    ASSERT_EQ(policy.thresholds.size(), 2U);  // 3% is within what all tell
+    EXPECT_NEAR(policy.thresholds[1].threshold, 0.2, 1e-12);
 }
 
 TEST(SelfCheck, SweepsOfDifferentSelectionsSaySo) {
