@@ -21,7 +21,6 @@ public:
     /// The number of values of each level's variable, at least one.
     explicit DecisionDiagram(const std::vector<std::size_t>& sizes);
 
-    std::size_t levels() const { return levels_.size(); }
     /// The node with these children, one for each value of the level's variable.
     Node make(std::size_t level, const std::vector<Node>& children);
     /// The node below which every point has the result.

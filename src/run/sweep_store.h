@@ -31,7 +31,6 @@ public:
     void keep(const Results& results, const JournalHeader& header, const Recorder& recorder);
 
 private:
-    bool fills() const;
     template <typename Work>
     void use(const Work& work);
 
