@@ -41,6 +41,14 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     if (!out_.empty() && !resume_.empty()) {
         throw InputError("--out is for a new run and --resume for one that is there; give one of them");
     }
+    if (!resume_.empty() && fresh_) {
+        throw InputError("--fresh is for a new run: a resumed one goes on with what it took from the store of winners");
+    }
+    if (!resume_.empty() && says_what_to_run() && !selection_.given()) {
+        throw InputError(
+            "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
+            "that the run was begun with, --shapes first");
+    }
     SweepOptions options = !resume_.empty() && !says_what_to_run() ? options_from_journal(resume_) : of_words();
     options.command = words;
     options.resume = !resume_.empty();
