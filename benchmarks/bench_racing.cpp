@@ -181,15 +181,24 @@ public:
         }
         std::vector<Candidate> fresh;
         std::vector<std::size_t> chosen;
+        std::vector<Measurement> in_finals;
+        std::vector<Series> series;
         for (const std::size_t i : finalists(candidates, tuning::finalists_within, tuning::most_finalists)) {
-            const Measurement in_finals = final_measurement(ids[i]);
-            RecordedTimes times(in_finals);
-            Series series;
-            for (int round = 0; round < tuning::final_rounds; ++round) {
-                one_round(played, times, series, round_us);
-            }
-            fresh.push_back({candidates[i].key, series.p50_us(), series.round_medians_us()});
+            in_finals.push_back(final_measurement(ids[i]));
+            fresh.push_back({candidates[i].key, 0, {}});
             chosen.push_back(ids[i]);
+        }
+        std::vector<RecordedTimes> times(in_finals.begin(), in_finals.end());
+        series.resize(fresh.size());
+        for (int round = 0; round < tuning::most_final_rounds; ++round) {
+            for (std::size_t i = 0; i < fresh.size(); ++i) {
+                one_round(played, times[i], series[i], round_us);
+                fresh[i].p50_us = series[i].p50_us();
+                fresh[i].rounds_us = series[i].round_medians_us();
+            }
+            if (round + 1 >= tuning::final_rounds && resolution(fresh) <= tuning::final_resolution) {
+                break;
+            }
         }
         played.winner = chosen[rank(fresh).order.front()];
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "measure/statistics.h"
@@ -11,6 +12,23 @@ namespace {
 
 /// Noise that is always assumed of one paired ratio: timers tick, so equal medians do not mean that there is none.
 constexpr double least_deviation = 1e-3;
+/// Rounds without which a lead over the candidate of the least p50 says nothing.
+constexpr std::size_t least_rounds_of_a_lead = 6;
+
+/// The mean logarithm of the ratios of paired rounds, without the eighth at either end: an interrupted round is one.
+double lead(const Candidate& candidate, const Candidate& over) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(candidate.rounds_us.size(), over.rounds_us.size()); ++i) {
+        ratios.push_back(std::log(candidate.rounds_us[i] / over.rounds_us[i]));
+    }
+    if (ratios.size() < least_rounds_of_a_lead) {
+        return 0;
+    }
+    std::sort(ratios.begin(), ratios.end());
+    const auto trim = static_cast<std::ptrdiff_t>(ratios.size() / 8);
+    const double sum = std::accumulate(ratios.begin() + trim, ratios.end() - trim, 0.0);
+    return sum / static_cast<double>(static_cast<std::ptrdiff_t>(ratios.size()) - 2 * trim);
+}
 
 }  // namespace
 
@@ -53,7 +71,50 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
             ranking.tied.push_back(i);
         }
     }
+    if (ranking.tied.size() > 1) {
+        std::size_t winner = ranking.tied.front();
+        double least = 0;
+        for (const std::size_t i : ranking.tied) {
+            const double its = lead(candidates[i], candidates[ranking.order.front()]);
+            winner = its < least ? i : winner;
+            least = std::min(least, its);
+        }
+        for (std::vector<std::size_t>* places : {&ranking.order, &ranking.tied}) {
+            const auto at = std::find(places->begin(), places->end(), winner);
+            std::rotate(places->begin(), at, at + 1);
+        }
+    }
     return ranking;
+}
+
+double resolution(std::span<const Candidate> candidates) {
+    const Ranking ranking = rank(candidates);
+    std::vector<double> widths;
+    if (ranking.tied.size() < 2) {
+        return 0;
+    }
+    const std::vector<double>& best = candidates[ranking.order.front()].rounds_us;
+    for (const std::size_t i : ranking.tied) {
+        const std::vector<double>& rounds = candidates[i].rounds_us;
+        const std::size_t n = std::min(rounds.size(), best.size());
+        if (i == ranking.order.front()) {
+            continue;
+        }
+        if (n < 2) {
+            return std::numeric_limits<double>::infinity();
+        }
+        double sum = 0;
+        double squares = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            const double ratio = std::log(rounds[r] / best[r]);
+            sum += ratio;
+            squares += ratio * ratio;
+        }
+        const auto count = static_cast<double>(n);
+        const double variance = std::max(0.0, (squares - sum * sum / count) / (count - 1));
+        widths.push_back(2 * std::sqrt(variance / count));
+    }
+    return median(widths);
 }
 
 std::vector<std::size_t> finalists(std::span<const Candidate> candidates, double within, std::size_t most) {

@@ -14,8 +14,8 @@ struct Candidate {
 };
 
 struct Ranking {
-    std::vector<std::size_t> order;  // candidates by p50, ties in p50 by key
-    std::vector<std::size_t> tied;   // those that cannot be told apart from order[0], order[0] included
+    std::vector<std::size_t> order;  // the winner, then the others by p50, ties in p50 by key
+    std::vector<std::size_t> tied;   // those that cannot be told apart from the one of the least p50, in that order
 };
 
 /// Is one of `candidates` configurations slower than the best of them, by their rounds? See rank.
@@ -27,7 +27,14 @@ bool told_apart(std::span<const double> slower_us, std::span<const double> best_
 /// is (1 − confidence) / (K·(K−1)) for K candidates: whichever of them came out best, and whichever it is compared
 /// with, the chance that equal candidates are told apart anywhere stays below 1 − confidence. Rounds are paired by
 /// index over as many as both have; with one round nothing is told apart. Why this interval: docs/measuring.md.
+///
+/// The winner is the one of the least p50, or one that cannot be told apart from it and whose paired rounds are faster
+/// in the trimmed mean: where kernels switch between two states from round to round, medians jump and means do not.
 Ranking rank(std::span<const Candidate> candidates, double confidence = 0.95, double least_effect = 0.0);
+
+/// How well those that tie are told from the winner: the median, over them, of two standard errors of the mean
+/// logarithm of the paired ratios. 0 where nothing ties, infinite where there is one round.
+double resolution(std::span<const Candidate> candidates);
 
 /// Which candidates deserve fresh samples: the tied ones and those whose p50 is within `within` (0.05: 5%) of the best,
 /// the fastest `most` of these, in the order of the ranking.

@@ -49,6 +49,17 @@ std::vector<Finalist> choose(const std::string& problem_key, const std::vector<C
     return chosen;
 }
 
+/// As the finals have measured them so far, without those that failed.
+std::vector<Candidate> of_finals(const std::vector<Finalist>& finalists) {
+    std::vector<Candidate> candidates;
+    for (const Finalist& finalist : finalists) {
+        if (!finalist.failure) {
+            candidates.push_back({finalist.recorded.key, finalist.series.p50_us(), finalist.series.round_medians_us()});
+        }
+    }
+    return candidates;
+}
+
 FinalEntry ranked(const std::string& problem_key, const std::vector<Candidate>& candidates) {
     FinalEntry entry;
     entry.problem_key = problem_key;
@@ -75,8 +86,9 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
     std::size_t left_out = 0;
     std::vector<Finalist> finalists = choose(key, configurations, recorder, left_out);
     bool lost = false;
-    for (int round = 0; round < tuning::final_rounds && !lost; ++round) {
-        if (round >= tuning::least_final_rounds && past(end)) {
+    for (int round = 0; round < tuning::most_final_rounds && !lost; ++round) {
+        if ((round >= tuning::least_final_rounds && past(end)) ||
+            (round >= tuning::final_rounds && resolution(of_finals(finalists)) <= tuning::final_resolution)) {
             break;
         }
         std::vector<std::size_t> order(finalists.size());
@@ -104,11 +116,8 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
         recorder.add(entry);
         return left_out;
     }
-    std::vector<Candidate> candidates;
-    for (Finalist& finalist : finalists) {
-        if (!finalist.failure) {
-            candidates.push_back({finalist.recorded.key, finalist.series.p50_us(), finalist.series.round_medians_us()});
-        } else {
+    for (const Finalist& finalist : finalists) {
+        if (finalist.failure) {
             Record record = *recorder.find(key, configurations[finalist.id].key());
             record.timestamp = utc_timestamp();
             record.outcome = finalist.failure->outcome;
@@ -117,7 +126,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
             recorder.add(std::move(record));
         }
     }
-    recorder.add(ranked(key, candidates));
+    recorder.add(ranked(key, of_finals(finalists)));
     return left_out;
 }
 

@@ -13,7 +13,11 @@ inline constexpr int most_reference_failures = 2;  // of the copy, or of the emp
 inline constexpr int rotation_over_cache = 4;      // cold: the buffer sets take this many times the last-level cache
 inline constexpr double finalists_within = 0.05;   // of the best p50
 inline constexpr std::size_t most_finalists = 8;
-inline constexpr int final_rounds = 15;
+inline constexpr int final_rounds = 12;
+/// The finals go on where rounds differ much, until the usual one of those that tie is told from the winner to this, or
+/// the most rounds are over: kernels of 2 us that take 2.05 or 2.25 us from round to round need them.
+inline constexpr double final_resolution = 0.01;
+inline constexpr int most_final_rounds = 72;
 inline constexpr int least_final_rounds = 6;  // where a budget cuts the finals short
 inline constexpr RaceRule race{};
 inline constexpr double race_round_us = 100;     // a round of a race, and of the finals after one; on a GPU one sample

@@ -117,6 +117,46 @@ TEST(Ranking, UnequalRoundsArePairedOverThoseThatBothHave) {
         << "two rounds are too few for a 2% difference among three";
 }
 
+// "a" takes 10 or 12 µs by turns and has the less p50 by one round; "b" is the faster one in the mean.
+TEST(Ranking, OfThoseThatTieTheSteadierMeanWins) {
+    Candidate a{"a", 10, {}};
+    Candidate b{"b", 10.9, {}};
+    for (int round = 0; round < 13; ++round) {
+        a.rounds_us.push_back(round % 2 == 0 ? 10 : 12);
+        b.rounds_us.push_back(round % 2 == 0 ? 10.9 : 10.8);
+    }
+    const Candidate far{"far", 14, std::vector<double>(13, 14.0)};
+    const std::vector<Candidate> candidates{a, far, b};
+    EXPECT_EQ(rank(candidates).tied, (std::vector<std::size_t>{2, 0}));
+    EXPECT_EQ(rank(candidates).order, (std::vector<std::size_t>{2, 0, 1}));
+    const std::vector<Candidate> few{{"a", 10, {10, 12, 10}}, {"b", 10.9, {10.9, 10.8, 10.9}}};
+    EXPECT_EQ(rank(few).order, (std::vector<std::size_t>{0, 1})) << "too few rounds for a mean";
+}
+
+TEST(Ranking, AnInterruptedRoundCostsNobodyTheWin) {
+    Candidate a{"a", 10, std::vector<double>(13, 10.0)};
+    Candidate b{"b", 10.05, std::vector<double>(13, 10.05)};
+    for (int round = 0; round < 13; ++round) {
+        b.rounds_us[static_cast<std::size_t>(round)] *= round % 2 == 0 ? 1.01 : 0.99;
+    }
+    a.rounds_us[5] = 14;
+    EXPECT_EQ(rank(std::vector<Candidate>{b, a}).order.front(), 1U);
+}
+
+TEST(Resolution, IsTwoStandardErrorsOfThoseThatTie) {
+    std::vector<Candidate> candidates{{"a", 10, {}}, {"b", 10, {}}, {"far", 20, {}}};
+    for (int round = 0; round < 16; ++round) {
+        const double drift = 1 + 0.1 * round;  // of both: pairing cancels it
+        candidates[0].rounds_us.push_back(10 * drift);
+        candidates[2].rounds_us.push_back(20 * drift);
+        candidates[1].rounds_us.push_back(10 * drift * std::exp(round % 2 == 0 ? 0.04 : -0.04));
+    }
+    EXPECT_NEAR(resolution(candidates), 2 * 0.04 * std::sqrt(16.0 / 15) / 4, 1e-9);
+    EXPECT_EQ(resolution(std::vector<Candidate>{candidates[0], candidates[2]}), 0);
+    EXPECT_TRUE(std::isinf(resolution(std::vector<Candidate>{{"a", 1, {1}}, {"b", 1, {1}}})));
+    EXPECT_EQ(resolution({}), 0);
+}
+
 TEST(Ranking, EqualTimesAreOrderedByKeyWhateverTheirOrder) {
     std::vector<Candidate> candidates{{"b", 10, {10, 10}}, {"a", 10, {10, 10}}, {"c", 10, {10, 10}}};
     const auto keys = [&] {
