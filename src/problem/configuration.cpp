@@ -175,7 +175,7 @@ private:
         } else {
             fail(part,
                  "a known part: runtime, p<N>, gamma_<place>, v<bytes>, ld_<hint>, st_<hint>, s<stages>, o<bits>, "
-                 "atomic, split, cooperative, tile<R>x<C>x<W>, wpe<N>, h<rows>");
+                 "atomic, split, cooperative, published, tile<R>x<C>x<W>, wpe<N>, h<rows>");
         }
     }
 

@@ -19,7 +19,7 @@ enum class Grid { per_row, packed, persistent_strided, persistent_contiguous };
 enum class GammaPlacement { hoisted, before, after };
 enum class CacheHint { default_, streaming, cache_global };
 enum class OffsetBits { auto_, bits32, bits64 };
-enum class DgammaMethod { partials, atomic, split, cooperative };
+enum class DgammaMethod { partials, atomic, split, cooperative, published };
 
 inline constexpr NameTable<RowsBinding, 2> rows_binding_names{{"constexpr", "runtime"}};
 inline constexpr NameTable<Residency, 3> residency_names{{"registers", "shared", "reload"}};
@@ -28,7 +28,7 @@ inline constexpr NameTable<Grid, 4> grid_names{{"per_row", "packed", "persistent
 inline constexpr NameTable<GammaPlacement, 3> gamma_names{{"hoisted", "before", "after"}};
 inline constexpr NameTable<CacheHint, 3> cache_hint_names{{"default", "streaming", "cache_global"}};
 inline constexpr NameTable<OffsetBits, 3> offset_bits_names{{"auto", "32", "64"}};
-inline constexpr NameTable<DgammaMethod, 4> dgamma_names{{"partials", "atomic", "split", "cooperative"}};
+inline constexpr NameTable<DgammaMethod, 5> dgamma_names{{"partials", "atomic", "split", "cooperative", "published"}};
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;
@@ -59,9 +59,10 @@ struct Configuration {
     CacheHint store_hint = CacheHint::default_;
     int stages = 1;  // 1: no prefetch; 2, 3: a program's next one or two rows are fetched ahead
     OffsetBits offset_bits = OffsetBits::auto_;
-    DgammaMethod dgamma =
-        DgammaMethod::partials;  // backward and full; cooperative: partials, reduced in the same launch
-    int reduce_rows = 64;        // tile of the dgamma reduce kernel: rows, columns, warps
+    // Backward and full. cooperative: partials, reduced in the same launch; published: partials, reduced by a launch
+    // that takes each of them as soon as it is written.
+    DgammaMethod dgamma = DgammaMethod::partials;
+    int reduce_rows = 64;  // tile of the dgamma reduce kernel: rows, columns, warps
     int reduce_cols = 64;
     int reduce_warps = 4;
     int waves_per_eu = 0;  // AMD's occupancy hint; 0: the compiler's choice

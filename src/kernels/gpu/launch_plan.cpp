@@ -83,7 +83,7 @@ private:
                             integer("programs", ArgumentType::int32, grid_.programs),
                             integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program)};
         plan_.launches.push_back(std::move(launch));
-        if (partials && c_.dgamma == DgammaMethod::partials) {
+        if (partials && (c_.dgamma == DgammaMethod::partials || c_.dgamma == DgammaMethod::published)) {
             reduce();
             plan_.launches.back().overlaps = true;
         }
@@ -115,6 +115,7 @@ private:
         launch.grid_x = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
         launch.block = c_.reduce_warps * device_.warp_size;
         launch.arguments = {workspace("partials", partials_at), pointer("dgamma", TensorRole::dgamma),
+                            workspace("counter", counter_at, c_.dgamma == DgammaMethod::published),
                             integer("count", ArgumentType::int32, partial_rows(c_, problem_, device_))};
         plan_.launches.push_back(std::move(launch));
     }
@@ -148,8 +149,7 @@ LaunchPlan launch_plan(const Configuration& configuration, const Problem& proble
 }
 
 bool runs_reduce_kernel(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    const bool several = partial_rows(c, problem, device) > 0;
-    return several && (c.dgamma == DgammaMethod::partials || c.dgamma == DgammaMethod::split);
+    return partial_rows(c, problem, device) > 0 && has_reduce_kernel(c.dgamma);
 }
 
 }  // namespace normtune::gpu

@@ -33,8 +33,8 @@ struct Launch {
     int block = 1;                  // threads
     std::int64_t shared_bytes = 0;  // dynamic
     bool cooperative = false;       // all programs must be resident at once: launch it as a cooperative kernel
-    bool overlaps = false;          // may start while the launch before it still runs: it waits for that one's writes
-                                    // itself (sm_90 and later, programmatic stream serialization)
+    bool overlaps = false;          // may start while the launch before it still runs: it waits for what that one
+                                    // writes itself (sm_90 and later, programmatic stream serialization)
     std::vector<Argument> arguments;
 };
 

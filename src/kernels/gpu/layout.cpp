@@ -60,6 +60,14 @@ bool sums_in_memory(const Configuration& c, const Problem& problem, const Device
     return sums_dgamma(c, problem) && row_layout(c, problem, device).chunks > 1;
 }
 
+bool has_reduce_kernel(DgammaMethod method) {
+    return method == DgammaMethod::partials || method == DgammaMethod::published || method == DgammaMethod::split;
+}
+
+bool publishes(DgammaMethod method) {
+    return method == DgammaMethod::published || method == DgammaMethod::cooperative;
+}
+
 std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
     const RowLayout layout = row_layout(c, problem, device);
     const std::int64_t row_warps = ceil_div(c.threads_per_row, device.warp_size);
@@ -75,7 +83,8 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;
         if (layout.chunks == 1 && parts > 1) {
-            bytes = std::max(bytes, parts * layout.accesses * layout.sweep_cols * 4);
+            const std::int64_t sums = parts * layout.accesses * layout.sweep_cols * 4;
+            bytes = publishes(c.dgamma) ? align16(bytes) + sums : std::max(bytes, sums);
         }
         if (c.dgamma == DgammaMethod::atomic) {
             bytes = std::max<std::int64_t>(bytes, 16);
@@ -129,7 +138,7 @@ std::int64_t partial_rows(const Configuration& c, const Problem& problem, const 
     if (sums_in_memory(c, problem, device)) {
         return c.dgamma == DgammaMethod::atomic ? 1 : programs * row_layout(c, problem, device).groups;
     }
-    if (programs == 1) {
+    if (programs == 1 && !publishes(c.dgamma)) {
         return 0;  // one program has the whole sum
     }
     return c.dgamma == DgammaMethod::atomic ? 1 : programs;

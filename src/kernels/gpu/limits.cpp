@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <limits>
+#include <string_view>
 
 #include "kernels/gpu/layout.h"
 #include "problem/heuristics.h"
@@ -17,6 +19,16 @@ int registers_per_thread(const Configuration& c, const DeviceInfo& device) {
     const int file = device.arch.starts_with("gfx") ? 131072 : 65536;
     const int programs = least_resident_programs(c, device);
     return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
+}
+
+// May a launch begin before the one ahead of it has ended (programmatic dependent launch)?
+bool has_dependent_launch(const DeviceInfo& device) {
+    constexpr std::string_view prefix = "sm_";
+    int number = 0;
+    if (device.arch.starts_with(prefix)) {
+        std::from_chars(device.arch.data() + prefix.size(), device.arch.data() + device.arch.size(), number);
+    }
+    return number >= 90;
 }
 
 // What the compiler needs beside the data: addresses, loop state, the numbers of one vector unpacked; backward, which
@@ -146,6 +158,13 @@ std::vector<BackendLimit> make_limits() {
         [](C c, P p, D d) {
             return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
                    grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
+        });
+    add("published.launch", "published sums are taken by a launch that begins early, which takes sm_90 or newer",
+        {Axis::dgamma},
+        [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || has_dependent_launch(d); });
+    add("published.blocks", "a row in several blocks has its sums in memory, where they are not published at once",
+        joined(row, {Axis::dgamma}), [](C c, P p, D d) {
+            return !has_dgamma(p) || c.dgamma != DgammaMethod::published || !sums_in_memory(c, p, d);
         });
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
         joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}),

@@ -30,7 +30,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     const bool backward = operation.has_backward();
     const bool dgamma = backward && operation.affine;
     const bool split = dgamma && c.dgamma == DgammaMethod::split;
-    const bool reduce = split || (dgamma && c.dgamma == DgammaMethod::partials);  // whether or not this M needs it
+    const bool reduce = dgamma && has_reduce_kernel(c.dgamma);  // whether or not this M needs it
     const GridShape grid = grid_shape(c, problem, device);
 
     // Which kernels.

@@ -1,7 +1,9 @@
 // Every pair of values that the kernels can express, on the emulated GPU, against the oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,7 +53,12 @@ std::set<std::string> excluded_pairs(int warp_size) {
         }
     };
     const Texts tiles{"64x64x4", "32x8x1", "16x32x2", "32x16x4"};
-    const Texts sums{"partials", "atomic", "split", "cooperative"};
+    Texts sums{"partials", "atomic", "split", "cooperative"};
+    Texts reduced{"partials", "split", "cooperative"};
+    if (warp_size == 32) {
+        sums.emplace_back("published");
+        reduced.emplace_back("published");
+    }
     const Texts forward{"rms_norm/forward", "fused_add_rms_norm/forward"};
     // The forward has no gradients, the backward adds no residual, and without gamma there is nothing of it.
     exclude("op/mode", forward, "in_place", {"true"});
@@ -63,7 +70,7 @@ std::set<std::string> excluded_pairs(int warp_size) {
     exclude("gamma_dtype/gamma", {"weightless"}, "dgamma", sums);
     exclude("gamma_dtype/gamma", {"weightless"}, "tile", tiles);
     exclude("dgamma", {"none", "atomic"}, "tile", tiles);
-    exclude("dgamma", {"partials", "split", "cooperative"}, "tile", {"none"});
+    exclude("dgamma", reduced, "tile", {"none"});
     // An fp32 gamma is that of fp32 rows, and two bytes are no element of them.
     const Texts fp32{"fp32/llama", "fp32/gemma", "fp32/none"};
     exclude("dtype/casting", fp32, "gamma_dtype/gamma", {"fp32/after", "fp32/before", "fp32/hoisted"});
@@ -127,7 +134,11 @@ TEST_P(CoveredKernels, HaveEveryPairThatTheyCanExpress) {
     for (const Pair& pair : missing_pairs(value_counts(factors), array.rows)) {
         uncovered.insert(pair_text(factors, pair));
     }
-    EXPECT_EQ(uncovered, excluded_pairs(GetParam()));
+    const std::set<std::string> excluded = excluded_pairs(GetParam());
+    std::vector<std::string> only_one;
+    std::set_symmetric_difference(uncovered.begin(), uncovered.end(), excluded.begin(), excluded.end(),
+                                  std::back_inserter(only_one));
+    EXPECT_EQ(only_one, std::vector<std::string>()) << "excluded and covered, or the other way round";
     for (const Row& row : array.rows) {
         EXPECT_EQ(objection(kernel_case(factors, row, device), device), "");
     }

@@ -39,6 +39,8 @@ constexpr Case cases[] = {
      "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2.tile32x8x2"},
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
      "w2.t64.r1.row.shared.even.persistent_strided.runtime.p2.gamma_hoisted.s3.cooperative.tile16x32x2"},
+    {32, "rms_norm/backward/fp32/gemma/23x192/w_fp32",
+     "w2.t16.r8.row.registers.masked.persistent_strided.gamma_hoisted.s2.published.tile16x32x2.h2"},
     {32, "rms_norm/backward/fp16/none/9x128/offset1",
      "w2.t32.r4.row.registers.where.persistent_contiguous.gamma_before.atomic.h2"},
     {32, "rms_norm/backward/fp32/llama/17x520/stride600", "w2.t32.r2.b256.reload.masked.packed.runtime.tile16x16x2"},

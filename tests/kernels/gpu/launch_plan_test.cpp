@@ -16,6 +16,7 @@ namespace {
 DeviceInfo h100() {
     DeviceInfo device;
     device.backend = Backend::cuda;
+    device.arch = "sm_90";
     device.warp_size = 32;
     device.compute_units = 132;
     device.shared_bytes_per_program = 232448;
@@ -120,6 +121,23 @@ TEST(LaunchPlan, AtomicAndCooperativeAreOneLaunch) {
     EXPECT_TRUE(cooperative.launches[0].cooperative);
 }
 
+TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
+    const std::string key = "w16.t128.r8.row.registers.even.persistent_strided.s2.published.tile256x8x4.h2";
+    const LaunchPlan many = plan("rms_norm/backward/bf16/llama/8192x1024", key.c_str());
+    ASSERT_EQ(kernels(many), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
+    EXPECT_TRUE(many.launches[1].overlaps);
+    EXPECT_EQ(argument(many.launches[1], "counter").source, Argument::Source::workspace);
+    EXPECT_EQ(argument(many.launches[1], "count").integer, 132);
+    // Scratch of the row sums, a slot of x and dy for two rows of each of four groups, and the groups' sums behind
+    // them.
+    EXPECT_EQ(many.launches[0].shared_bytes, 2 * 4 * 4 * 2 * 4 + 2 * 8 * 1024 * 2 + 4 * 1024 * 4);
+    const LaunchPlan one =
+        plan("rms_norm/backward/bf16/llama/1x1024", "w4.t128.r1.row.registers.even.per_row.published");
+    ASSERT_EQ(kernels(one), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
+    EXPECT_EQ(argument(one.launches[1], "count").integer, 1);
+    EXPECT_EQ(one.workspace_bytes, 256 + 1024 * 4);
+}
+
 TEST(LaunchPlan, SplitReadsDyBeforeDxIsWrittenOverIt) {
     const LaunchPlan p =
         plan("rms_norm/backward/bf16/llama/8192x4096/in_place", "w16.t512.r1.row.registers.masked.per_row.split");
@@ -175,6 +193,12 @@ TEST(Limits, NameEachReason) {
               std::string::npos);
     const char* back = "rms_norm/backward/bf16/llama/65536x4096";
     EXPECT_NE(why(back, "w8.t256.r1.row.registers.masked.per_row.cooperative").find("resident"), std::string::npos);
+    EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.per_row.published").find("several blocks"), std::string::npos);
+    DeviceInfo ampere = h100();
+    ampere.arch = "sm_80";
+    const std::string older = objection(Configuration::parse("w8.t256.r1.row.registers.masked.per_row.published"),
+                                        parse_problem_key(back), ampere);
+    EXPECT_NE(older.find("sm_90 or newer"), std::string::npos);
     EXPECT_NE(why("rms_norm/backward/bf16/llama/65536x256", "w1.t32.r1.row.registers.masked.per_row.tile16x16x8")
                   .find("tile"),
               std::string::npos);

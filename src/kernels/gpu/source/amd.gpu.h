@@ -88,7 +88,23 @@ NT_DEVICE void nt_read_coherent(float* v, const float* p) {
         v[i] = __hip_atomic_load(p + i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
     }
 }
+template <int Count>
+NT_DEVICE void nt_write_word(unsigned* p, const unsigned* w) {
+    NT_UNROLL
+    for (int i = 0; i < Count; ++i) {
+        __hip_atomic_store(p + i, w[i], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    }
+}
+template <int Count>
+NT_DEVICE void nt_look_for_word(unsigned* w, const unsigned* p) {
+    NT_UNROLL
+    for (int i = 0; i < Count; ++i) {
+        w[i] = __hip_atomic_load(p + i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    }
+}
 NT_DEVICE void nt_add_relaxed(float* p, float v) { __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+NT_DEVICE unsigned nt_read_relaxed(const unsigned* p) { return __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+NT_DEVICE void nt_count_relaxed(unsigned* p) { __hip_atomic_fetch_add(p, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE void nt_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) { return __hip_atomic_fetch_add(p, v, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
@@ -97,6 +113,11 @@ NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
         __hip_atomic_store(p, 0u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
     }
     return old;
+}
+NT_DEVICE void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    if (__hip_atomic_fetch_add(p, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) == last) {
+        __hip_atomic_store(p, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    }
 }
 NT_DEVICE unsigned nt_read_acquire(const unsigned* p) { return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE void nt_await_previous_launch() {}

@@ -1,10 +1,6 @@
 // Backward: dx (plus the incoming ds for the fused op, whose x is the saved sum s) and dgamma.
 
 #if NT_BACKWARD
-constexpr bool nt_sums_dgamma = nt_affine && NT_DGAMMA != nt_split;
-constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
-constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;  // a chunked row is wider than registers hold
-
 /// m = dy·g, as the casting rounds it.
 NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_CASTING == nt_none ? nt_round<nt_element>(dy * g) : dy * g; }
 
@@ -71,7 +67,8 @@ NT_DEVICE void nt_add_to_memory(float* partials, int partial_row, bool first, in
     }
 }
 
-/// Sums held in registers by a program's groups of threads, added up and handed on.
+/// Sums held in registers by a program's groups of threads, added up and handed on. `shared`: of its own where they are
+/// published, which is before the last rows' dx; else all of the program's.
 template <int Accesses>
 NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared, void* dgamma, float* partials, int program, int programs) {
     NT_UNROLL
@@ -97,7 +94,9 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
     } else {
         constexpr int pitch = Accesses * nt_sweep_cols;
         float* all = reinterpret_cast<float*>(shared);
-        nt_barrier();
+        if constexpr (!nt_publishes) {
+            nt_barrier();
+        }
         if (leads) {
             NT_UNROLL
             for (int access = 0; access < Accesses; ++access) {
@@ -105,18 +104,24 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
             }
         }
         nt_barrier();
-        for (int column = nt_thread(); column < nt_cols; column += nt_threads) {
-            float total[1] = {all[column]};
+        constexpr int width = nt_cols % 4 == 0 ? 4 : 1;
+        NT_NO_UNROLL
+        for (int column = nt_thread() * width; column < nt_cols; column += nt_threads * width) {
+            float total[width];
             NT_UNROLL
-            for (int part = 1; part < parts; ++part) {
-                total[0] += all[part * pitch + column];
+            for (int i = 0; i < width; ++i) {
+                total[i] = all[column + i];
+                NT_UNROLL
+                for (int part = 1; part < parts; ++part) {
+                    total[i] += all[part * pitch + column + i];
+                }
             }
             nt_emit_dgamma(dgamma, partials, program, programs, column, total);
         }
     }
 }
 
-/// Dynamic shared memory that the epilogue needs: groups' sums, the last program's flag, the reduce tile.
+/// Dynamic shared memory that the sums of dgamma need: groups' sums, the last program's flag.
 NT_CONSTANT constexpr int nt_epilogue_bytes() {
     int bytes = 0;
     if (nt_sums_in_registers && nt_threads > nt_max(nt_threads_per_row, NT_WARP_SIZE)) {
@@ -125,6 +130,12 @@ NT_CONSTANT constexpr int nt_epilogue_bytes() {
     if (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
         bytes = nt_max(bytes, 16);
     }
+    return bytes;
+}
+
+/// They lie where rows lay before, or behind them. A reduce tile has all of it once more.
+NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
+    int bytes = nt_publishes ? nt_align16(nt_shared_bytes(inputs)) + nt_epilogue_bytes() : nt_max(nt_shared_bytes(inputs), nt_epilogue_bytes());
     if (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
         bytes = nt_max(bytes, nt_column_scratch(nt_tile_lanes, nt_tile_width, nt_threads) * 4);
     }
@@ -136,7 +147,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
             long long rows, int programs, int rows_per_program) {
     constexpr int inputs = nt_fused ? 3 : 2;
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
-    static_assert(nt_max(nt_shared_bytes(inputs), nt_epilogue_bytes()) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
+    static_assert(nt_backward_bytes(inputs) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
     nt_release_next_launch();
     char* shared = nt_dynamic_shared();
@@ -163,6 +174,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
 
+    const int last = nt_publishes ? walk.last_step() : 0;
     for (int step = 0; step < steps; ++step) {
         if (walk.first_row(step) >= walk.rows) {
             break;
@@ -220,6 +232,14 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 }
             }
         }
+        if constexpr (nt_publishes) {
+            if (step == last) {
+                nt_combine_groups(sums, shared + nt_align16(nt_shared_bytes(inputs)), dgamma, partials, program, programs);
+                if (nt_thread() == 0) {
+                    nt_count_relaxed(counter);
+                }
+            }
+        }
         float sum[nt_held_rows];
         row_sums.total(sum);
         nt_row_sum(sum, shared, step);
@@ -266,7 +286,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         stage.close();
     }
 
-    if constexpr (nt_sums_in_registers) {
+    if constexpr (nt_sums_in_registers && !nt_publishes) {
         nt_combine_groups(sums, shared, dgamma, partials, program, programs);
     }
     if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
@@ -275,11 +295,20 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
     if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
-        if (programs > 1 || nt_sums_in_memory) {
+        constexpr int tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
+        if (nt_publishes && program >= tiles) {
+            return;
+        }
+        if constexpr (nt_publishes) {
+            nt_await_published(counter, programs);
+        } else {
             nt_grid_barrier(counter, program, programs);
-            for (int tile = program; tile * NT_REDUCE_COLS < nt_cols; tile += programs) {
-                nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
-            }
+        }
+        for (int tile = program; tile < tiles; tile += programs) {
+            nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
+        }
+        if constexpr (nt_publishes) {
+            nt_leave_published(counter, programs, programs < tiles ? programs : tiles);
         }
     }
 }

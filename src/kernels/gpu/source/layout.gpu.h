@@ -14,7 +14,14 @@ enum { nt_where, nt_masked, nt_guard, nt_even };                                
 enum { nt_registers, nt_shared, nt_reload };                                      // NT_RESIDENCY
 enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous };  // NT_GRID
 enum { nt_hoisted, nt_before, nt_after };                                         // NT_GAMMA
-enum { nt_partials, nt_atomic, nt_split, nt_cooperative };                        // NT_DGAMMA
+enum { nt_partials, nt_atomic, nt_split, nt_cooperative, nt_published };          // NT_DGAMMA
+
+// dgamma's sums of a program: in registers, or in memory where a row's blocks are more than registers hold. Of several
+// programs they are partial sums, which some methods publish before the last rows' dx is written.
+constexpr bool nt_sums_dgamma = NT_BACKWARD && NT_AFFINE && NT_DGAMMA != nt_split;
+constexpr bool nt_sums_in_memory = nt_sums_dgamma && NT_BLOCK > 0 && NT_BLOCK < NT_COLS;
+constexpr bool nt_sums_in_registers = nt_sums_dgamma && !nt_sums_in_memory;
+constexpr bool nt_publishes = nt_sums_in_registers && (NT_DGAMMA == nt_published || NT_DGAMMA == nt_cooperative);
 
 NT_CONSTANT constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
 NT_CONSTANT constexpr int nt_max(int a, int b) { return a > b ? a : b; }
@@ -46,7 +53,7 @@ constexpr bool nt_ahead = NT_STAGES > 1;
 constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_STAGES - 1) : 0;
 
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
-/// shared memory where the row lies there), slots. The epilogue of dgamma uses it again from the start.
+/// shared memory where the row lies there), slots. The sums of dgamma use it again from the start, or follow (`published`).
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
 constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
 NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
@@ -108,6 +115,16 @@ struct nt_walk {
         } else {
             return static_cast<nt_index>(program) * per_program() + static_cast<nt_index>(step) * nt_step_rows;
         }
+    }
+    /// The last step that has a row.
+    NT_DEVICE int last_step() const {
+        int last = steps() - 1;
+        if constexpr (NT_GRID != nt_per_row) {
+            while (first_row(last) >= rows) {
+                --last;
+            }
+        }
+        return last;
     }
     /// Row of this thread's group.
     NT_DEVICE nt_index row(int step, int held) const { return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group()); }

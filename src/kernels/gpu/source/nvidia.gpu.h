@@ -179,6 +179,23 @@ NT_DEVICE void nt_read_coherent(float* v, const float* p) {
         asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v[0]) : "l"(p) : "memory");
     }
 }
+// Words that one program writes and another looks for, each by itself: strong accesses, with no order between two of them.
+template <int Count>
+NT_DEVICE void nt_write_word(unsigned* p, const unsigned* w) {
+    if constexpr (Count == 4) {
+        asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+    } else {
+        asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");
+    }
+}
+template <int Count>
+NT_DEVICE void nt_look_for_word(unsigned* w, const unsigned* p) {
+    if constexpr (Count == 4) {
+        asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p) : "memory");
+    } else {
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+    }
+}
 NT_DEVICE void nt_add_relaxed(float* p, float v) { asm volatile("red.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
 #if __CUDA_ARCH__ >= 900
 #define NT_ADD_RELAXED_4 1
@@ -186,12 +203,22 @@ NT_DEVICE void nt_add_relaxed_4(float* p, const float* v) {
     asm volatile("red.global.add.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
 }
 #endif
+NT_DEVICE unsigned nt_read_relaxed(const unsigned* p) {
+    unsigned v;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+NT_DEVICE void nt_count_relaxed(unsigned* p) { asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory"); }
 NT_DEVICE void nt_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 // Counts up to `last`, then wraps to 0; returns the count before.
 NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
     unsigned old;
     asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
     return old;
+}
+NT_DEVICE void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    unsigned old;
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
 }
 NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) {
     unsigned old;

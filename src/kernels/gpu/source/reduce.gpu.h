@@ -70,13 +70,81 @@ NT_DEVICE void nt_store_dgamma(void* dgamma, int column, const float (&v)[Width]
     }
 }
 
+/// Published, a partial sum lies in memory as its bits, exclusive-or'ed with those of a signalling NaN, which no addition
+/// gives. So 0 says that it is not there yet, and no fence has to order a flag with what it stands for: that fence would
+/// wait for the program's stores of dx.
+constexpr unsigned nt_no_sum = 0x7fa5a5a5u;
+
+template <int Width>
+NT_DEVICE void nt_publish(float* to, const float (&v)[Width]) {
+    constexpr int access = Width % 4 == 0 ? 4 : 1;
+    NT_UNROLL
+    for (int i = 0; i < Width; i += access) {
+        unsigned words[access];
+        NT_UNROLL
+        for (int k = 0; k < access; ++k) {
+            words[k] = nt_float_bits(v[i + k]) ^ nt_no_sum;
+        }
+        nt_write_word<access>(reinterpret_cast<unsigned*>(to + i), words);
+    }
+}
+template <int Width>
+NT_DEVICE bool nt_is_published(const float (&v)[Width]) {
+    bool all = true;
+    NT_UNROLL
+    for (int i = 0; i < Width; ++i) {
+        all = all && nt_float_bits(v[i]) != 0u;
+    }
+    return all;
+}
+/// A partial sum as it lies in memory becomes the number; its place is left empty for the next launch.
+template <int Width>
+NT_DEVICE void nt_take_published(float (&v)[Width], float* from) {
+    unsigned empty[Width];
+    NT_UNROLL
+    for (int i = 0; i < Width; ++i) {
+        v[i] = nt_bits_float(nt_float_bits(v[i]) ^ nt_no_sum);
+        empty[i] = 0u;
+    }
+    nt_write_word<Width>(reinterpret_cast<unsigned*>(from), empty);
+}
+/// The programs that have published are counted, too: whoever looked for the sums themselves while they come would slow
+/// them down. The count says when to look and no more, so nothing is ordered by it either.
+NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
+    if (nt_thread() == 0) {
+        while (nt_read_relaxed(counter) < static_cast<unsigned>(programs)) {
+        }
+    }
+    nt_barrier();
+}
+/// Those that have waited are counted on; the last of them leaves 0 for the next launch.
+NT_DEVICE void nt_leave_published(unsigned* counter, int programs, int waiting) {
+    if (nt_thread() == 0) {
+        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(programs + waiting - 1));
+    }
+}
+
+template <int Width>
+NT_DEVICE void nt_read_partial(float (&v)[Width], const float* from) {
+    if constexpr (nt_publishes) {
+        unsigned words[Width];
+        nt_look_for_word<Width>(words, reinterpret_cast<const unsigned*>(from));
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            v[i] = nt_bits_float(words[i]);
+        }
+    } else {
+        nt_read_coherent<Width>(v, from);
+    }
+}
+
 /// The reduce tile: threads take `nt_tile_width` columns each, and rows `nt_tile_lanes` threads apart.
 constexpr int nt_tile_width = NT_REDUCE_COLS % 4 == 0 && nt_cols % 4 == 0 ? 4 : 1;
 constexpr int nt_tile_lanes = NT_REDUCE_COLS / nt_tile_width;
 
 /// Columns [tile·NT_REDUCE_COLS, …) of `count` partial rows, by `Threads` threads.
 template <int Threads>
-NT_DEVICE void nt_reduce_tile(const float* partials, int count, int tile, void* dgamma, float* scratch) {
+NT_DEVICE void nt_reduce_tile(float* partials, int count, int tile, void* dgamma, float* scratch) {
     constexpr int row_lanes = Threads / nt_tile_lanes;
     constexpr int at_once = nt_max(1, NT_REDUCE_ROWS / row_lanes);
     const int column = tile * NT_REDUCE_COLS + nt_thread() % nt_tile_lanes * nt_tile_width;
@@ -87,6 +155,7 @@ NT_DEVICE void nt_reduce_tile(const float* partials, int count, int tile, void* 
     }
     if (column < nt_cols) {
         for (int row = nt_thread() / nt_tile_lanes; row < count; row += row_lanes * at_once) {
+            const auto at = [&](int k) { return partials + static_cast<long long>(row + k * row_lanes) * nt_cols + column; };
             float v[at_once][nt_tile_width];
             NT_UNROLL
             for (int k = 0; k < at_once; ++k) {
@@ -95,11 +164,29 @@ NT_DEVICE void nt_reduce_tile(const float* partials, int count, int tile, void* 
                     v[k][i] = 0.0f;
                 }
                 if (row + k * row_lanes < count) {
-                    nt_read_coherent<nt_tile_width>(v[k], partials + static_cast<long long>(row + k * row_lanes) * nt_cols + column);
+                    nt_read_partial<nt_tile_width>(v[k], at(k));
+                }
+            }
+            if constexpr (nt_publishes) {
+                // Those that were not there yet are asked for again, all of them before the first answer is waited for.
+                for (bool all = false; !all;) {
+                    all = true;
+                    NT_UNROLL
+                    for (int k = 0; k < at_once; ++k) {
+                        if (row + k * row_lanes < count && !nt_is_published(v[k])) {
+                            nt_read_partial<nt_tile_width>(v[k], at(k));
+                            all = false;
+                        }
+                    }
                 }
             }
             NT_UNROLL
             for (int k = 0; k < at_once; ++k) {
+                if constexpr (nt_publishes) {
+                    if (row + k * row_lanes < count) {
+                        nt_take_published<nt_tile_width>(v[k], at(k));
+                    }
+                }
                 NT_UNROLL
                 for (int i = 0; i < nt_tile_width; ++i) {
                     total[i] += v[k][i];
@@ -115,10 +202,17 @@ NT_DEVICE void nt_reduce_tile(const float* partials, int count, int tile, void* 
 
 #if NT_REDUCE
 NT_KERNEL(NT_REDUCE_THREADS, 1)
-nt_reduce(const float* partials, void* dgamma, int count) {
+nt_reduce(float* partials, void* dgamma, unsigned* counter, int count) {
     NT_SHARED float scratch[nt_column_scratch(nt_tile_lanes, nt_tile_width, NT_REDUCE_THREADS)];
-    nt_await_previous_launch();
-    nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
+    if constexpr (nt_publishes) {
+        nt_await_published(counter, count);
+        nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
+        nt_leave_published(counter, count, nt_ceil_div(nt_cols, NT_REDUCE_COLS));
+        nt_await_previous_launch();  // where this launch has ended, that one has, too
+    } else {
+        nt_await_previous_launch();
+        nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
+    }
 }
 #endif
 
@@ -242,10 +336,13 @@ NT_DEVICE void nt_add_to(float* to, const float (&v)[Width]) {
     }
 }
 
-/// Where a program's sum over its rows goes, by NT_DGAMMA. One program alone has the whole of it.
+/// Where a program's sum over its rows goes, by NT_DGAMMA. One program alone has the whole of it. What is published is so in
+/// the midst of a loop over rows, where a second way out costs registers and time: it always goes through the reduction.
 template <int Width>
 NT_DEVICE void nt_emit_dgamma(void* dgamma, float* partials, int program, int programs, int column, const float (&v)[Width]) {
-    if (programs == 1) {
+    if constexpr (nt_publishes) {
+        nt_publish(partials + static_cast<long long>(program) * nt_cols + column, v);
+    } else if (programs == 1) {
         nt_store_dgamma(dgamma, column, v);
     } else if constexpr (NT_DGAMMA == nt_atomic) {
         nt_add_to(partials + column, v);

@@ -126,7 +126,11 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
     out.push_back(axis_factor(Axis::load_hint, hints));
     out.push_back(axis_factor(Axis::store_hint, hints));
     out.push_back(axis_factor(Axis::offset_bits, {"auto", "32", "64"}));
-    Factor dgamma = axis_factor(Axis::dgamma, {"partials", "atomic", "split", "cooperative"});
+    std::vector<std::string> sums{"partials", "atomic", "split", "cooperative"};
+    if (device.backend == Backend::cuda) {
+        sums.emplace_back("published");
+    }
+    Factor dgamma = axis_factor(Axis::dgamma, sums);
     for (Factor::Value& value : dgamma.values) {
         value.set = [set = value.set](KernelCase& k) {
             set(k);
@@ -261,7 +265,7 @@ Array covering_cases(const std::vector<Factor>& factors, const DeviceInfo& devic
         const Shape& shape = given.problem.shape;
         return static_cast<double>(shape.rows * (shape.cols + 10 * given.configuration.num_warps * device.warp_size));
     };
-    // Each factor's first value; and a row that is hard to find, so wide that only the most threads hold it in
+    // Each factor's first value; and rows that are hard to find: one so wide that only the most threads hold it in
     // registers.
     const Row plain(factors.size(), 0);
     Row wide = plain;
@@ -269,7 +273,14 @@ Array covering_cases(const std::vector<Factor>& factors, const DeviceInfo& devic
     set_value(factors, wide, "num_warps", device.warp_size == 32 ? "32" : "16");
     set_value(factors, wide, "threads_per_row", "1024");
     set_value(factors, wide, "vector_bytes", "4");
-    return cover_pairs(value_counts(factors), {plain, wide}, allowed, cost);
+    // And one whose few threads take a wide block.
+    Row few = plain;
+    set_value(factors, few, "cols", "4096");
+    set_value(factors, few, "dtype/casting", "bf16/llama");
+    set_value(factors, few, "threads_per_row", "16");
+    set_value(factors, few, "block_size", "4096");
+    set_value(factors, few, "residency/stages", "reload/1");
+    return cover_pairs(value_counts(factors), {plain, wide, few}, allowed, cost);
 }
 
 }  // namespace normtune::covering

@@ -32,9 +32,14 @@ void emulation_wait_async(int pending);
 
 void nt_fence();
 void nt_add_relaxed(float* p, float v);
+void nt_count_relaxed(unsigned* p);
+void nt_count_wrapping_relaxed(unsigned* p, unsigned last);
 unsigned nt_fetch_add(unsigned* p, unsigned v);
 unsigned nt_count_wrapping(unsigned* p, unsigned last);
+unsigned emulation_read_relaxed(const unsigned* p, const char* file, int line);
 unsigned emulation_read_acquire(const unsigned* p, const char* file, int line);
+void emulation_write_word(unsigned* p, const unsigned* w, int count);
+void emulation_look_for_word(unsigned* w, const unsigned* p, int count, const char* file, int line);
 void nt_await_previous_launch();
 void nt_release_next_launch();
 
@@ -66,6 +71,10 @@ inline unsigned nt_read_acquire(const unsigned* p, EMULATION_HERE) {
     return emulation_read_acquire(p, file, line);
 }
 
+inline unsigned nt_read_relaxed(const unsigned* p, EMULATION_HERE) {
+    return emulation_read_relaxed(p, file, line);
+}
+
 inline unsigned nt_float_bits(float v) {
     return __builtin_bit_cast(unsigned, v);
 }
@@ -90,6 +99,15 @@ void nt_write(void* p, const unsigned* w) {
 template <int Count>
 void nt_read_coherent(float* v, const float* p) {
     emulation_load(v, p, Count * 4);
+}
+
+template <int Count>
+void nt_write_word(unsigned* p, const unsigned* w) {
+    emulation_write_word(p, w, Count);
+}
+template <int Count>
+void nt_look_for_word(unsigned* w, const unsigned* p, EMULATION_HERE) {
+    emulation_look_for_word(w, p, Count, file, line);
 }
 
 #if NT_EMULATE_ASYNC_COPY

@@ -71,6 +71,8 @@ public:
     void release(const void* word);
     /// A thread that reads a word again and again lets others go on.
     void spin(Site site);
+    /// What may end another thread's spinning has happened.
+    void make_progress() { ++progress_; }
     void await_previous_launch() { order_.await_previous_launch(current_->number); }
 
 private:

@@ -1,4 +1,5 @@
 // What kernel_prelude.h declares: the running machine's functions by plain names, and arithmetic.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -99,6 +100,15 @@ void nt_add_relaxed(float* p, float v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     *p += v;
 }
+void nt_count_relaxed(unsigned* p) {
+    machine().vector_access(p, sizeof *p, AccessKind::atomic);
+    machine().make_progress();
+    ++*p;
+}
+void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    nt_count_relaxed(p);
+    *p = *p > last ? 0u : *p;
+}
 unsigned nt_fetch_add(unsigned* p, unsigned v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     machine().acquire(p);
@@ -112,11 +122,31 @@ unsigned nt_count_wrapping(unsigned* p, unsigned last) {
     *p = old >= last ? 0u : old + 1u;
     return old;
 }
+unsigned emulation_read_relaxed(const unsigned* p, const char* file, int line) {
+    machine().spin({file, line});
+    machine().vector_access(p, sizeof *p, AccessKind::atomic);
+    return *p;
+}
 unsigned emulation_read_acquire(const unsigned* p, const char* file, int line) {
     machine().spin({file, line});
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     machine().acquire(p);
     return *p;
+}
+// Each word is an atomic of its own. A thread that finds none lets others go on before it looks again.
+void emulation_write_word(unsigned* p, const unsigned* w, int count) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *p;
+    machine().vector_access(p, bytes, AccessKind::atomic);
+    std::memcpy(p, w, bytes);
+    machine().make_progress();
+}
+void emulation_look_for_word(unsigned* w, const unsigned* p, int count, const char* file, int line) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *p;
+    machine().vector_access(p, bytes, AccessKind::atomic);
+    std::memcpy(w, p, bytes);
+    if (std::find(w, w + count, 0u) != w + count) {
+        machine().spin({file, line});
+    }
 }
 void nt_await_previous_launch() {
     machine().await_previous_launch();
