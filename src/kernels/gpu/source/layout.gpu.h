@@ -53,7 +53,7 @@ constexpr bool nt_ahead = NT_STAGES > 1;
 constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_STAGES - 1) : 0;
 
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
-/// shared memory where the row lies there), slots. The sums of dgamma use it again from the start, or follow (`published`).
+/// shared memory where the row lies there), slots. The sums of dgamma use it again from the start or, published, follow.
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
 constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
 NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
