@@ -14,7 +14,7 @@ struct RaceRule {
     double indifference = 0.005;
     double hopeless = 1.5;  // times the best: out after one round
     int most_rounds = 9;    // whoever is left then has been raced enough
-    std::size_t keep = 8;   // the finals take more where more are tied
+    std::size_t keep = 8;   // as many as the finals take
 };
 
 /// One race: contenders that take part in the same rounds, from the first round on.
