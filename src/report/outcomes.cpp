@@ -38,6 +38,28 @@ std::string others_text(const Counts& counts) {
     return out;
 }
 
+/// Problems of which the plan kept nothing, and the rule that took the most of each: "nothing of …: cpu.dgamma took 1
+/// of 1 (…)".
+std::string nothing_kept_text(const Results& results) {
+    std::string out;
+    std::size_t shown = 0;
+    for (const PlanSummary& plan : results.plans) {
+        if (plan.kept > 0 || plan.stored() || plan.pruned.empty()) {
+            continue;
+        }
+        const auto most = std::max_element(plan.pruned.begin(), plan.pruned.end(),
+                                           [](const auto& a, const auto& b) { return a.count < b.count; });
+        if (++shown <= most_faults_shown) {
+            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", plan.problem_key, most->rule,
+                               most->count, plan.points, most->reason);
+        }
+    }
+    if (shown > most_faults_shown) {
+        out += fmt::format("  and nothing of {} more problems\n", shown - most_faults_shown);
+    }
+    return out;
+}
+
 bool faulty(Outcome outcome) {
     return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
 }
@@ -82,7 +104,7 @@ std::string outcomes_text(const Results& results, const Style& style) {
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
-    return out;
+    return out + nothing_kept_text(results);
 }
 
 }  // namespace normtune

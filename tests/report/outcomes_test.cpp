@@ -40,6 +40,17 @@ TEST(Outcomes, ManyFaultsAreCutShortAndCounted) {
     EXPECT_NE(text.find("and 15 more"), std::string::npos) << text;
 }
 
+TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheMost) {
+    Results results;
+    results.plans.push_back({"rms_norm/forward/bf16/llama/1x64", 3, 3, {}, {}});
+    results.plans.push_back(
+        {"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"mine", "cols > 64", 2}}, {}});
+    results.plans.push_back({"rms_norm/backward/bf16/llama/2x64", 9, 0, {{"store", "from the store", 9}}, {}});
+    EXPECT_EQ(outcomes_text(results, Style{false}),
+              "0 trials: 0 passed.\n"
+              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: cpu.dgamma took 7 of 9 (not on a CPU)\n");
+}
+
 TEST(Outcomes, UnsupportedIsNoFault) {
     Results results;
     results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
