@@ -1,6 +1,7 @@
 // What racing, a time budget and random draws find of what an exhaustive sweep found, on recorded exhaustive sweeps,
 // and for how much measuring time. No worker process, no device: the decisions are those of src/measure/race.h,
-// src/run/trial_order.h and src/run/budget.h, the samples those of a replay device that plays the records.
+// src/run/trial_order.h, src/run/finals.h and src/run/budget.h, the samples those of a replay device that plays the
+// records.
 //
 //   gunzip -c results/h100/qwen3.json.gz > qwen3.json; gunzip -c results/h100/llama3.json.gz > llama3.json
 //   build/bin/bench_racing 100 qwen3.json llama3.json
@@ -24,6 +25,7 @@
 #include "measure/statistics.h"
 #include "measure/stop_rule.h"
 #include "run/budget.h"
+#include "run/finals.h"
 #include "run/random.h"
 #include "run/series.h"
 #include "run/sweep.h"
@@ -182,22 +184,18 @@ public:
         std::vector<Candidate> fresh;
         std::vector<std::size_t> chosen;
         std::vector<Measurement> in_finals;
-        std::vector<Series> series;
         for (const std::size_t i : finalists(candidates, tuning::finalists_within, tuning::most_finalists)) {
             in_finals.push_back(final_measurement(ids[i]));
             fresh.push_back({candidates[i].key, 0, {}});
             chosen.push_back(ids[i]);
         }
         std::vector<RecordedTimes> times(in_finals.begin(), in_finals.end());
-        series.resize(fresh.size());
-        for (int round = 0; round < tuning::most_final_rounds; ++round) {
+        std::vector<Series> series(fresh.size());
+        for (int round = 0; !finals_over(round, fresh); ++round) {
             for (std::size_t i = 0; i < fresh.size(); ++i) {
                 one_round(played, times[i], series[i], round_us);
                 fresh[i].p50_us = series[i].p50_us();
                 fresh[i].rounds_us = series[i].round_medians_us();
-            }
-            if (round + 1 >= tuning::final_rounds && resolution(fresh) <= tuning::final_resolution) {
-                break;
             }
         }
         played.winner = chosen[rank(fresh).order.front()];

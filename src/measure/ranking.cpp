@@ -15,44 +15,53 @@ constexpr double least_deviation = 1e-3;
 /// Rounds without which a lead over the candidate of the least p50 says nothing.
 constexpr std::size_t least_rounds_of_a_lead = 6;
 
-/// The mean logarithm of the ratios of paired rounds, without the eighth at either end: an interrupted round is one.
-double lead(const Candidate& candidate, const Candidate& over) {
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(candidate.rounds_us.size(), over.rounds_us.size()); ++i) {
-        ratios.push_back(std::log(candidate.rounds_us[i] / over.rounds_us[i]));
+/// Logarithms of the ratios of rounds that both have, paired by index.
+std::vector<double> log_ratios(std::span<const double> rounds_us, std::span<const double> over_us) {
+    std::vector<double> logs(std::min(rounds_us.size(), over_us.size()));
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+        logs[i] = std::log(rounds_us[i] / over_us[i]);
     }
-    if (ratios.size() < least_rounds_of_a_lead) {
+    return logs;
+}
+
+double mean(std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Of at least two values.
+double deviation(std::span<const double> values) {
+    const double middle = mean(values);
+    double squares = 0;
+    for (const double value : values) {
+        squares += (value - middle) * (value - middle);
+    }
+    return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+/// The mean of the log ratios without the eighth at either end: an interrupted round is one. 0 with few rounds.
+double lead(const Candidate& candidate, const Candidate& over) {
+    std::vector<double> logs = log_ratios(candidate.rounds_us, over.rounds_us);
+    if (logs.size() < least_rounds_of_a_lead) {
         return 0;
     }
-    std::sort(ratios.begin(), ratios.end());
-    const auto trim = static_cast<std::ptrdiff_t>(ratios.size() / 8);
-    const double sum = std::accumulate(ratios.begin() + trim, ratios.end() - trim, 0.0);
-    return sum / static_cast<double>(static_cast<std::ptrdiff_t>(ratios.size()) - 2 * trim);
+    std::sort(logs.begin(), logs.end());
+    const std::size_t trim = logs.size() / 8;
+    return mean(std::span(logs).subspan(trim, logs.size() - 2 * trim));
 }
 
 }  // namespace
 
 bool told_apart(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates,
                 double confidence, double least_effect) {
-    const std::size_t n = std::min(slower_us.size(), best_us.size());
-    if (n < 2) {
+    const std::vector<double> logs = log_ratios(slower_us, best_us);
+    if (logs.size() < 2) {
         return false;
     }
     const auto pairs = static_cast<double>(candidates);
     const double level = (1 - confidence) / std::max(1.0, pairs * (pairs - 1));
-    std::vector<double> ratios(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        ratios[i] = std::log(slower_us[i] / best_us[i]);
-    }
-    const auto count = static_cast<double>(n);
-    const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count;
-    double squares = 0;
-    for (double r : ratios) {
-        squares += (r - mean) * (r - mean);
-    }
-    const double deviation = std::max(std::sqrt(squares / (count - 1)), least_deviation);
-    const double t = (mean - std::log1p(least_effect)) / (deviation / std::sqrt(count));
-    return student_t_tail(t, static_cast<int>(n) - 1) < level;
+    const double spread = std::max(deviation(logs), least_deviation);
+    const double t = (mean(logs) - std::log1p(least_effect)) / (spread / std::sqrt(static_cast<double>(logs.size())));
+    return student_t_tail(t, static_cast<int>(logs.size()) - 1) < level;
 }
 
 Ranking rank(std::span<const Candidate> candidates, double confidence, double least_effect) {
@@ -89,30 +98,19 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
 
 double resolution(std::span<const Candidate> candidates) {
     const Ranking ranking = rank(candidates);
-    std::vector<double> widths;
     if (ranking.tied.size() < 2) {
         return 0;
     }
-    const std::vector<double>& best = candidates[ranking.order.front()].rounds_us;
+    const std::size_t best = ranking.order.front();
+    std::vector<double> widths;
     for (const std::size_t i : ranking.tied) {
-        const std::vector<double>& rounds = candidates[i].rounds_us;
-        const std::size_t n = std::min(rounds.size(), best.size());
-        if (i == ranking.order.front()) {
-            continue;
-        }
-        if (n < 2) {
+        const std::vector<double> logs = log_ratios(candidates[i].rounds_us, candidates[best].rounds_us);
+        if (logs.size() < 2) {
             return std::numeric_limits<double>::infinity();
         }
-        double sum = 0;
-        double squares = 0;
-        for (std::size_t r = 0; r < n; ++r) {
-            const double ratio = std::log(rounds[r] / best[r]);
-            sum += ratio;
-            squares += ratio * ratio;
+        if (i != best) {
+            widths.push_back(2 * deviation(logs) / std::sqrt(static_cast<double>(logs.size())));
         }
-        const auto count = static_cast<double>(n);
-        const double variance = std::max(0.0, (squares - sum * sum / count) / (count - 1));
-        widths.push_back(2 * std::sqrt(variance / count));
     }
     return median(widths);
 }

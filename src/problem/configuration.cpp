@@ -145,6 +145,11 @@ private:
         number(Axis::reduce_warps, text.substr(second + 1), "");
     }
 
+    /// "p4", and no word that begins with a p.
+    static bool numbered(std::string_view part, std::string_view prefix) {
+        return part.starts_with(prefix) && part.find_first_of("0123456789") == prefix.size();
+    }
+
     void further(std::string_view part) {
         if (rows_binding_names.find(part)) {
             name(Axis::rows_binding, part);
@@ -158,24 +163,24 @@ private:
             hint(Axis::store_hint, part);
         } else if (part.starts_with("tile")) {
             tile(part);
-        } else if (part.starts_with("wpe")) {
+        } else if (numbered(part, "wpe")) {
             number(Axis::waves_per_eu, part, "wpe");
-        } else if (part.starts_with("um")) {
+        } else if (numbered(part, "um")) {
             number(Axis::unit_margin, part, "um");
-        } else if (part.starts_with("h")) {
+        } else if (numbered(part, "h")) {
             number(Axis::tile_rows, part, "h");
-        } else if (part.starts_with("p")) {
+        } else if (numbered(part, "p")) {
             number(Axis::programs_per_sm, part, "p");
-        } else if (part.starts_with("v")) {
+        } else if (numbered(part, "v")) {
             number(Axis::vector_bytes, part, "v");
-        } else if (part.starts_with("s")) {
+        } else if (numbered(part, "s")) {
             number(Axis::stages, part, "s");
         } else if (part.starts_with("o")) {
             name(Axis::offset_bits, part.substr(1));
         } else {
             fail(part,
                  "a known part: runtime, p<N>, gamma_<place>, v<bytes>, ld_<hint>, st_<hint>, s<stages>, o<bits>, "
-                 "atomic, split, cooperative, published, tile<R>x<C>x<W>, wpe<N>, h<rows>");
+                 "atomic, split, cooperative, published, tile<R>x<C>x<W>, wpe<N>, h<rows>, um<N>");
         }
     }
 

@@ -79,6 +79,11 @@ FinalEntry ranked(const std::string& problem_key, const std::vector<Candidate>& 
 
 }  // namespace
 
+bool finals_over(int rounds, std::span<const Candidate> finalists) {
+    return rounds >= tuning::most_final_rounds ||
+           (rounds >= tuning::final_rounds && resolution(finalists) <= tuning::final_resolution);
+}
+
 std::size_t run_finals(const SweepOptions& options, const Problem& problem,
                        const std::vector<Configuration>& configurations, Recorder& recorder, RoundTaker rounds,
                        std::optional<Deadline> end) {
@@ -86,9 +91,8 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
     std::size_t left_out = 0;
     std::vector<Finalist> finalists = choose(key, configurations, recorder, left_out);
     bool lost = false;
-    for (int round = 0; round < tuning::most_final_rounds && !lost; ++round) {
-        if ((round >= tuning::least_final_rounds && past(end)) ||
-            (round >= tuning::final_rounds && resolution(of_finals(finalists)) <= tuning::final_resolution)) {
+    for (int round = 0; !lost && !finals_over(round, of_finals(finalists)); ++round) {
+        if (round >= tuning::least_final_rounds && past(end)) {
             break;
         }
         std::vector<std::size_t> order(finalists.size());

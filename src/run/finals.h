@@ -2,12 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "measure/ranking.h"
 #include "run/recorder.h"
 #include "run/rounds.h"
 
 namespace normtune {
+
+/// Have the finals' rounds told what they can? `finalists` as the rounds so far have measured them.
+bool finals_over(int rounds, std::span<const Candidate> finalists);
 
 /// Ranks the finalists among the recorded, passed trials of the problem and records the result. Choosing the least of
 /// many noisy medians flatters whoever is chosen; these samples had no part in the choice. A finalist that fails here

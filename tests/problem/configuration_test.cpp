@@ -101,6 +101,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.tile64x64", "tile<reduce_rows>x"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_", "one of default, streaming, cg"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.zebra", "a known part"},
+                    BadKey{"w4.t128.r1.row.registers.masked.per_row.publish", "'publish' is not a known part"},
+                    BadKey{"w4.t128.r1.row.registers.masked.per_row.spilt", "'spilt' is not a known part"},
+                    BadKey{"w4.t128.r1.row.registers.masked.per_row.p0", "a whole number from 1 to 64"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.", "a known part"}));
 
 }  // namespace

@@ -83,7 +83,7 @@ private:
                             integer("programs", ArgumentType::int32, grid_.programs),
                             integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program)};
         plan_.launches.push_back(std::move(launch));
-        if (partials && (c_.dgamma == DgammaMethod::partials || c_.dgamma == DgammaMethod::published)) {
+        if (partials && has_reduce_kernel(c_.dgamma)) {
             reduce();
             plan_.launches.back().overlaps = true;
         }

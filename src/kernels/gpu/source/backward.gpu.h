@@ -296,10 +296,10 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     }
     if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
         constexpr int tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
-        if (nt_publishes && program >= tiles) {
-            return;
-        }
         if constexpr (nt_publishes) {
+            if (program >= tiles) {
+                return;
+            }
             nt_await_published(counter, programs);
         } else {
             nt_grid_barrier(counter, program, programs);

@@ -16,13 +16,6 @@ enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous };
 enum { nt_hoisted, nt_before, nt_after };                                         // NT_GAMMA
 enum { nt_partials, nt_atomic, nt_split, nt_cooperative, nt_published };          // NT_DGAMMA
 
-// dgamma's sums of a program: in registers, or in memory where a row's blocks are more than registers hold. Of several
-// programs they are partial sums, which some methods publish before the last rows' dx is written.
-constexpr bool nt_sums_dgamma = NT_BACKWARD && NT_AFFINE && NT_DGAMMA != nt_split;
-constexpr bool nt_sums_in_memory = nt_sums_dgamma && NT_BLOCK > 0 && NT_BLOCK < NT_COLS;
-constexpr bool nt_sums_in_registers = nt_sums_dgamma && !nt_sums_in_memory;
-constexpr bool nt_publishes = nt_sums_in_registers && (NT_DGAMMA == nt_published || NT_DGAMMA == nt_cooperative);
-
 NT_CONSTANT constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
 NT_CONSTANT constexpr int nt_max(int a, int b) { return a > b ? a : b; }
 
@@ -39,6 +32,13 @@ constexpr int nt_chunks = NT_BLOCK > 0 ? nt_ceil_div(nt_cols, NT_BLOCK) : 1;
 constexpr int nt_row_accesses = nt_accesses * nt_chunks;
 constexpr bool nt_affine = NT_AFFINE != 0;
 constexpr bool nt_fused = NT_FUSED != 0;
+
+// dgamma's sums of a program: in registers, or in memory where a row's blocks are more than registers hold. Of several
+// programs they are partial sums, which some methods publish before the last rows' dx is written.
+constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && NT_DGAMMA != nt_split;
+constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
+constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
+constexpr bool nt_publishes = nt_sums_in_registers && (NT_DGAMMA == nt_published || NT_DGAMMA == nt_cooperative);
 
 typedef nt_vector<nt_element, nt_width> nt_data;
 typedef nt_vector<nt_weight, nt_width> nt_gamma;
