@@ -10,6 +10,10 @@
 namespace normtune {
 namespace {
 
+// Of one rule on one problem: some seconds. A rule that reads all axes would be asked about all that is left of a
+// space.
+constexpr std::uint64_t most_asked = std::uint64_t{1} << 22;
+
 PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInfo& device) {
     return {limit.axes,
             [admits = std::move(limit.admits), &problem, &device](const Configuration& configuration) {
@@ -19,7 +23,14 @@ PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInf
 }
 
 PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {
-    return {compiled->axes(), [compiled](const Configuration& configuration) { return compiled->ask(configuration); },
+    return {compiled->axes(),
+            [compiled, asked = std::uint64_t{0}](const Configuration& configuration) mutable {
+                if (asked == most_asked) {
+                    compiled->fail_as_too_large(asked);
+                }
+                ++asked;
+                return compiled->ask(configuration);
+            },
             [compiled](const Configuration& configuration) { compiled->fail(configuration); }};
 }
 

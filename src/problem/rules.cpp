@@ -286,6 +286,14 @@ void CompiledRule::fail(const Configuration& configuration) const {
     state_->reject(fmt::format("gives {} where {}; a rule gives a finite number, 0 to prune", value, read));
 }
 
+void CompiledRule::fail_as_too_large(std::uint64_t times) const {
+    state_->reject(
+        fmt::format("reads {} axes, and what is before it leaves more than {} combinations of their values; let one "
+                    "rule read fewer: "
+                    "'A && B' can be two rules, and one before it can take most of the combinations",
+                    state_->axes.size(), times));
+}
+
 CodeRules::CodeRules(const SearchSpace& space, const Problem& problem, const DeviceInfo& device) {
     for (const Rule& rule : space.rules) {
         CompiledRule compiled(rule, problem, device);

@@ -48,6 +48,8 @@ public:
     RuleAnswer ask(const Configuration& configuration, const CodeFigures& figures) const;
     /// Throws the InputError of an undefined answer: the rule, the value, and what the expression read.
     [[noreturn]] void fail(const Configuration& configuration) const;
+    /// Throws an InputError: the rule was asked `times` times while planning, and that is no end of it.
+    [[noreturn]] void fail_as_too_large(std::uint64_t times) const;
 
 private:
     struct State;

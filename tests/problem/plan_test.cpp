@@ -276,6 +276,39 @@ TEST(Plan, AnUndefinedRuleIsAnErrorOnlyWhereAPointReachesIt) {
     EXPECT_NO_THROW(plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {}));
 }
 
+TEST(Plan, ARuleOfTooManyCombinationsIsRefused) {
+    const auto up_to = [](Axis axis, int most) {
+        AxisValues values{axis, {}};
+        for (int value = domain(axis).least; value <= most; ++value) {
+            values.values.push_back(value);
+        }
+        return values;
+    };
+    SearchSpace space{
+        "s",
+        {{Axis::grid, {static_cast<int>(Grid::persistent_strided)}},
+         up_to(Axis::rows_per_program, 256),
+         up_to(Axis::programs_per_sm, 64),
+         up_to(Axis::load_hint, 2),
+         up_to(Axis::store_hint, 2),
+         up_to(Axis::waves_per_eu, 16),
+         up_to(Axis::stages, 3)},
+        {rule_of("sum", "rows_per_program + programs_per_sm + load_hint + store_hint + waves_per_eu + stages > 0")}};
+    const auto plan = [&] {
+        return plan_problem(problem_of(1 << 20, 2048), space, no_traits(), device_of(32, 4), false, {});
+    };
+    std::string told;
+    try {
+        plan();
+    } catch (const InputError& error) {
+        told = error.what();
+    }
+    EXPECT_NE(told.find("rule 'sum'"), std::string::npos) << told;
+    EXPECT_NE(told.find("reads 6 axes"), std::string::npos) << told;
+    space.rules.insert(space.rules.begin(), rule_of("first", "waves_per_eu < 4"));
+    EXPECT_GT(plan().kept, 0U);
+}
+
 TEST(Plan, TheVisitorSeesPointsInAFixedOrder) {
     std::mt19937_64 random(5);
     const SearchSpace space = random_space(random);
