@@ -18,7 +18,7 @@ import sys
 
 AXES = ("num_warps threads_per_row rows_per_program rows_binding block_size residency reduction grid programs_per_sm gamma "
         "vector_bytes load_hint store_hint stages offset_bits dgamma reduce_rows reduce_cols reduce_warps waves_per_eu "
-        "tile_rows unit_margin").split()
+        "tile_rows unit_margin deferred_steps").split()
 PROBLEM = ("op mode dtype casting rows cols row_stride weight_dtype affine offset in_place residual").split()
 
 

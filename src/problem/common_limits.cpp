@@ -285,6 +285,17 @@ void add_pipeline_limits(Limits& limits) {
 void add_dgamma_limits(Limits& limits) {
     limits.add_redundant(Axis::dgamma, "the mode has no dgamma", {},
                          [](const Configuration&, const Problem& p, const DeviceInfo&) { return has_dgamma(p); });
+    limits.add_redundant(Axis::deferred_steps, "no sums are published", {Axis::dgamma},
+                         [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                             return has_dgamma(p) &&
+                                    (c.dgamma == DgammaMethod::published || c.dgamma == DgammaMethod::cooperative);
+                         });
+    limits.add(Axis::deferred_steps, "redundant.deferred_steps.rows", "no program has so many steps before its last",
+               {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program, Axis::grid, Axis::programs_per_sm,
+                Axis::unit_margin, Axis::tile_rows, Axis::deferred_steps},
+               [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+                   return c.deferred_steps == 0 || ceil_div(serial_passes(c, p, d), c.tile_rows) > c.deferred_steps;
+               });
     for (const Axis axis : {Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}) {
         limits.add_redundant(axis, "no dgamma reduce kernel runs", {Axis::dgamma},
                              [](const Configuration& c, const Problem& p, const DeviceInfo&) {

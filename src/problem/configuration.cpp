@@ -34,6 +34,7 @@ constexpr std::array<AxisDomain, axis_count> domains{{
     {{}, 0, 16, false},                       // waves_per_eu
     {{}, 1, 16, true},                        // tile_rows
     {{}, 0, 1023, false},                     // unit_margin
+    {{}, 0, 8, false},                        // deferred_steps
 }};
 
 std::optional<int> whole_number(std::string_view text) {
@@ -167,6 +168,8 @@ private:
             number(Axis::waves_per_eu, part, "wpe");
         } else if (numbered(part, "um")) {
             number(Axis::unit_margin, part, "um");
+        } else if (numbered(part, "d")) {
+            number(Axis::deferred_steps, part, "d");
         } else if (numbered(part, "h")) {
             number(Axis::tile_rows, part, "h");
         } else if (numbered(part, "p")) {
@@ -180,7 +183,7 @@ private:
         } else {
             fail(part,
                  "a known part: runtime, p<N>, gamma_<place>, v<bytes>, ld_<hint>, st_<hint>, s<stages>, o<bits>, "
-                 "atomic, split, cooperative, published, tile<R>x<C>x<W>, wpe<N>, h<rows>, um<N>");
+                 "atomic, split, cooperative, published, tile<R>x<C>x<W>, wpe<N>, h<rows>, um<N>, d<steps>");
         }
     }
 
@@ -240,6 +243,8 @@ int axis_value(const Configuration& c, Axis axis) {
             return c.tile_rows;
         case Axis::unit_margin:
             return c.unit_margin;
+        case Axis::deferred_steps:
+            return c.deferred_steps;
     }
     return 0;
 }
@@ -311,6 +316,9 @@ void set_axis(Configuration& c, Axis axis, int value) {
             break;
         case Axis::unit_margin:
             c.unit_margin = value;
+            break;
+        case Axis::deferred_steps:
+            c.deferred_steps = value;
             break;
     }
 }
@@ -389,6 +397,9 @@ std::string Configuration::key() const {
     }
     if (unit_margin != plain.unit_margin) {
         out += fmt::format(".um{}", unit_margin);
+    }
+    if (deferred_steps != plain.deferred_steps) {
+        out += fmt::format(".d{}", deferred_steps);
     }
     return out;
 }

@@ -68,13 +68,16 @@ struct Configuration {
     int waves_per_eu = 0;  // AMD's occupancy hint; 0: the compiler's choice
     int tile_rows = 1;     // rows that a row's threads hold and sum together: above 1 a program takes 2-D tiles
     int unit_margin = 0;   // compute units that a persistent grid leaves to other work (TransformerEngine's sm_margin)
+    // Backward and full, where partial sums are published: so many steps before a program's last keep their dx in
+    // shared memory until then.
+    int deferred_steps = 0;
 
     friend bool operator==(const Configuration&, const Configuration&) = default;
 
     /// Stable, readable, parses back: "w4.t128.r1.row.registers.masked.per_row", then each further axis that differs
     /// from its default, in the order of Axis: ".runtime", ".p2", ".gamma_hoisted", ".v8", ".ld_streaming",
     /// ".st_streaming", ".s2", ".o64", ".atomic", ".tile128x64x8", ".wpe2", ".h4",
-    /// ".um8". New axes come with a default, so old
+    /// ".um8", ".d2". New axes come with a default, so old
     /// keys stay valid.
     std::string key() const;
     /// Throws InputError: which part of the key is wrong and what would be right.
@@ -103,14 +106,15 @@ enum class Axis {
     reduce_warps,
     waves_per_eu,
     tile_rows,
-    unit_margin
+    unit_margin,
+    deferred_steps
 };
-inline constexpr int axis_count = 22;
+inline constexpr int axis_count = 23;
 inline constexpr NameTable<Axis, axis_count> axis_names{
-    {"num_warps",    "threads_per_row", "rows_per_program", "block_size", "residency",    "reduction",
-     "grid",         "rows_binding",    "programs_per_sm",  "gamma",      "vector_bytes", "load_hint",
-     "store_hint",   "stages",          "offset_bits",      "dgamma",     "reduce_rows",  "reduce_cols",
-     "reduce_warps", "waves_per_eu",    "tile_rows",        "unit_margin"}};
+    {"num_warps",    "threads_per_row", "rows_per_program", "block_size",  "residency",     "reduction",
+     "grid",         "rows_binding",    "programs_per_sm",  "gamma",       "vector_bytes",  "load_hint",
+     "store_hint",   "stages",          "offset_bits",      "dgamma",      "reduce_rows",   "reduce_cols",
+     "reduce_warps", "waves_per_eu",    "tile_rows",        "unit_margin", "deferred_steps"}};
 
 /// What an axis may hold: named values, or whole numbers from `least` to `most`.
 struct AxisDomain {

@@ -146,6 +146,7 @@ constexpr Column columns[] = {
     {"waves_per_eu", axis_cell<Axis::waves_per_eu>},
     {"tile_rows", axis_cell<Axis::tile_rows>},
     {"unit_margin", axis_cell<Axis::unit_margin>},
+    {"deferred_steps", axis_cell<Axis::deferred_steps>},
     // How it was measured.
     {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
     {"launches_per_sample",

@@ -36,9 +36,10 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.waves_per_eu = 2;
     c.tile_rows = 4;
     c.unit_margin = 8;
+    c.deferred_steps = 2;
     EXPECT_EQ(c.key(),
               "w8.t32.r16.b2048.reload.where.persistent_strided.runtime.p2.gamma_hoisted.v8.ld_cg.st_streaming.s2.o64."
-              "split.tile128x64x8.wpe2.h4.um8");
+              "split.tile128x64x8.wpe2.h4.um8.d2");
     EXPECT_EQ(Configuration::parse(c.key()), c);
 }
 
@@ -102,6 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_", "one of default, streaming, cg"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.zebra", "a known part"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.publish", "'publish' is not a known part"},
+                    BadKey{"w4.t128.r1.row.registers.masked.per_row.deferred", "'deferred' is not a known part"},
+                    BadKey{"w4.t128.r1.row.registers.masked.per_row.d9", "a whole number from 0 to 8"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.spilt", "'spilt' is not a known part"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.p0", "a whole number from 1 to 64"},
                     BadKey{"w4.t128.r1.row.registers.masked.per_row.", "a known part"}));

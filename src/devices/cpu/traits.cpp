@@ -184,6 +184,7 @@ BackendTraits cpu_traits() {
         {Axis::waves_per_eu, "an occupancy hint of AMD's compiler"},
         {Axis::tile_rows, "vectors are summed one row at a time: there are no tiles of rows"},
         {Axis::unit_margin, "all processors work on each launch"},
+        {Axis::deferred_steps, "a partial sum is handed on when all rows are done"},
     };
     add_tile_limits(traits.limits);
     add_residency_limits(traits.limits);

@@ -86,6 +86,10 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
             const std::int64_t sums = parts * layout.accesses * layout.sweep_cols * 4;
             bytes = publishes(c.dgamma) ? align16(bytes) + sums : std::max(bytes, sums);
         }
+        if (c.deferred_steps > 0) {
+            bytes = align16(bytes) + std::int64_t{c.deferred_steps} * c.tile_rows * layout.accesses * layout.threads *
+                                         layout.vector_bytes;
+        }
         if (c.dgamma == DgammaMethod::atomic) {
             bytes = std::max<std::int64_t>(bytes, 16);
         }

@@ -131,7 +131,9 @@ std::vector<BackendLimit> make_limits() {
             return held + working_registers(c, held, p) <= registers_per_thread(c, d);
         });
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols}), [](C c, P p, D d) {
+        joined(row,
+               {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps}),
+        [](C c, P p, D d) {
             const bool forward =
                 !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
             return forward &&
@@ -165,6 +167,10 @@ std::vector<BackendLimit> make_limits() {
     add("published.blocks", "a row in several blocks has its sums in memory, where they are not published at once",
         joined(row, {Axis::dgamma}), [](C c, P p, D d) {
             return !has_dgamma(p) || c.dgamma != DgammaMethod::published || !sums_in_memory(c, p, d);
+        });
+    add("deferred.sums", "dx waits for sums in registers that are published, by published or cooperative",
+        joined(row, {Axis::dgamma, Axis::deferred_steps}), [](C c, P p, D d) {
+            return c.deferred_steps == 0 || !has_dgamma(p) || (publishes(c.dgamma) && !sums_in_memory(c, p, d));
         });
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
         joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}),

@@ -72,6 +72,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     add("STAGES", c.stages);
     add("OFFSET_BITS", wide_offsets(c, problem) ? 64 : 32);
     add("DGAMMA", dgamma ? c.dgamma : DgammaMethod::partials);
+    add("DEFERRED_STEPS", dgamma ? c.deferred_steps : 0);
     const bool tile = dgamma && (reduce || c.dgamma == DgammaMethod::cooperative);
     add("REDUCE_ROWS", tile ? c.reduce_rows : 1);
     add("REDUCE_COLS", tile ? c.reduce_cols : 1);

@@ -157,7 +157,7 @@ constexpr Pair pairs[] = {
      "while (w[0] == 0) nt_look_for_word<1>(w, counter); }",
      2, true},
     {"AWordOrdersNothingElse",
-     "if (nt_program_x() == 0) { out[t] = 1; nt_barrier(); if (t == 0) nt_count_relaxed(counter); }\n"
+     "if (nt_program_x() == 0) { out[t] = 1; nt_barrier(); if (t == 0) nt_count_wrapping_relaxed(counter, 9); }\n"
      "else { if (t == 0) while (nt_read_relaxed(counter) == 0) {}\n nt_barrier(); out[128 + t] = out[t]; }",
      "thread 0 of program 1 reads 4 bytes that thread 0 of program 0 wrote",
      "if (nt_program_x() == 0) { out[t] = 1; nt_barrier(); if (t == 0) nt_fetch_add(counter, 1); }\n"
@@ -243,6 +243,15 @@ constexpr Mutation mutations[] = {
     {"BarrierWhilePublishedGroupsAreCombined", 32, "rms_norm/backward/bf16/llama/8x512",
      "w4.t64.r2.row.registers.masked.packed.published", "nt_barrier();\n        constexpr int width",
      "constexpr int width", "shared memory"},
+    {"DeferredStepsThatAProgramDoesNotHave", 32, "rms_norm/backward/bf16/llama/5x128",
+     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.published.d2", "if (before_last <= last) {", "{",
+     "that nobody has written"},
+    {"DeferredPiecesOfTheNextThread", 32, "rms_norm/backward/bf16/llama/29x128",
+     "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.cooperative.tile32x32x2.d2",
+     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);",
+     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
+     "out);",
+     "shared memory"},
     {"ColumnsBeyondTheRow", 32, "rms_norm/forward/bf16/llama/3x96/stride104", "w1.t32.r1.row.registers.masked.per_row",
      "|| column < nt_cols", "|| true", "beyond the row's end"},
     {"RowsBeyondTheLast", 64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r4.row.reload.masked.packed",

@@ -131,6 +131,9 @@ TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
     // Scratch of the row sums, a slot of x and dy for two rows of each of four groups, and the groups' sums behind
     // them.
     EXPECT_EQ(many.launches[0].shared_bytes, 2 * 4 * 4 * 2 * 4 + 2 * 8 * 1024 * 2 + 4 * 1024 * 4);
+    // And dx of two rows of each group for each step that waits.
+    const LaunchPlan deferred = plan("rms_norm/backward/bf16/llama/8192x1024", (key + ".d2").c_str());
+    EXPECT_EQ(deferred.launches[0].shared_bytes, many.launches[0].shared_bytes + 2 * 8 * 1024 * 2);
     const LaunchPlan one =
         plan("rms_norm/backward/bf16/llama/1x1024", "w4.t128.r1.row.registers.even.per_row.published");
     ASSERT_EQ(kernels(one), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
@@ -194,6 +197,10 @@ TEST(Limits, NameEachReason) {
     const char* back = "rms_norm/backward/bf16/llama/65536x4096";
     EXPECT_NE(why(back, "w8.t256.r1.row.registers.masked.per_row.cooperative").find("resident"), std::string::npos);
     EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.per_row.published").find("several blocks"), std::string::npos);
+    const char* partials = "w8.t256.r1.row.registers.masked.persistent_strided.d2";
+    EXPECT_NE(why(back, partials).find("waits for sums in registers that are published"), std::string::npos);
+    EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.persistent_strided.cooperative.d1").find("are published"),
+              std::string::npos);
     DeviceInfo ampere = h100();
     ampere.arch = "sm_80";
     const std::string older = objection(Configuration::parse("w8.t256.r1.row.registers.masked.per_row.published"),

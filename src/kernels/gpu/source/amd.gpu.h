@@ -104,7 +104,6 @@ NT_DEVICE void nt_look_for_word(unsigned* w, const unsigned* p) {
 }
 NT_DEVICE void nt_add_relaxed(float* p, float v) { __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE unsigned nt_read_relaxed(const unsigned* p) { return __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
-NT_DEVICE void nt_count_relaxed(unsigned* p) { __hip_atomic_fetch_add(p, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE void nt_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) { return __hip_atomic_fetch_add(p, v, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {

@@ -133,9 +133,41 @@ NT_CONSTANT constexpr int nt_epilogue_bytes() {
     return bytes;
 }
 
-/// They lie where rows lay before, or behind them. A reduce tile has all of it once more.
+/// dx of the steps before a program's last can wait in shared memory until its sums are published: its stores would be
+/// ahead of theirs. A thread reads back its own pieces only, so no barrier is needed between the two.
+constexpr int nt_deferred_bytes = NT_DEFERRED_STEPS * nt_held_rows * nt_accesses * nt_threads * nt_piece;
+NT_DEVICE char* nt_deferred_piece(char* deferred, int before_last, int held, int access) {
+    return deferred + (((before_last - 1) * nt_held_rows + held) * nt_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+}
+NT_DEVICE void nt_store_deferred(void* dx, char* deferred, const nt_walk& walk, int last) {
+    NT_UNROLL
+    for (int before_last = NT_DEFERRED_STEPS; before_last >= 1; --before_last) {
+        if (before_last <= last) {
+            NT_UNROLL
+            for (int held = 0; held < nt_held_rows; ++held) {
+                const nt_index row = walk.row(last - before_last, held);
+                NT_UNROLL
+                for (int access = 0; access < nt_accesses; ++access) {
+                    if (nt_in_row(nt_column(access)) && walk.has(row)) {
+                        nt_data out;
+                        nt_load_shared(out, nt_deferred_piece(deferred, before_last, held, access));
+                        nt_store(nt_output(dx, row, access), out);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where sums are published, they lie behind the rows, and the dx that waits behind them; else they lie where rows lay
+/// before. A reduce tile has all of it once more.
+NT_CONSTANT constexpr int nt_sums_at(int inputs) { return nt_publishes ? nt_align16(nt_shared_bytes(inputs)) : 0; }
+NT_CONSTANT constexpr int nt_deferred_at(int inputs) { return nt_align16(nt_sums_at(inputs) + nt_epilogue_bytes()); }
 NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
-    int bytes = nt_publishes ? nt_align16(nt_shared_bytes(inputs)) + nt_epilogue_bytes() : nt_max(nt_shared_bytes(inputs), nt_epilogue_bytes());
+    int bytes = nt_max(nt_shared_bytes(inputs), nt_sums_at(inputs) + nt_epilogue_bytes());
+    if (NT_DEFERRED_STEPS > 0) {
+        bytes = nt_deferred_at(inputs) + nt_deferred_bytes;
+    }
     if (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
         bytes = nt_max(bytes, nt_column_scratch(nt_tile_lanes, nt_tile_width, nt_threads) * 4);
     }
@@ -175,6 +207,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     }
 
     const int last = nt_publishes ? walk.last_step() : 0;
+    char* deferred = shared + nt_deferred_at(inputs);
     for (int step = 0; step < steps; ++step) {
         if (walk.first_row(step) >= walk.rows) {
             break;
@@ -234,10 +267,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
         if constexpr (nt_publishes) {
             if (step == last) {
-                nt_combine_groups(sums, shared + nt_align16(nt_shared_bytes(inputs)), dgamma, partials, program, programs);
-                if (nt_thread() == 0) {
-                    nt_count_relaxed(counter);
-                }
+                nt_combine_groups(sums, shared + nt_sums_at(inputs), dgamma, partials, program, programs);
+                nt_count_published(counter, programs);
             }
         }
         float sum[nt_held_rows];
@@ -277,6 +308,12 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     stage.release(step, chunk, held, access);
                     nt_data out;
                     out.pack(d);
+                    if constexpr (NT_DEFERRED_STEPS > 0) {
+                        if (step < last && step >= last - NT_DEFERRED_STEPS) {
+                            nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);
+                            continue;
+                        }
+                    }
                     if (nt_in_row(column) && walk.has(row)) {
                         nt_store(nt_output(dx, row, chunk * nt_accesses + access), out);
                     }
@@ -286,6 +323,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         stage.close();
     }
 
+    if constexpr (NT_DEFERRED_STEPS > 0) {
+        nt_store_deferred(dx, deferred, walk, last);
+    }
     if constexpr (nt_sums_in_registers && !nt_publishes) {
         nt_combine_groups(sums, shared, dgamma, partials, program, programs);
     }
@@ -295,20 +335,21 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
     if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
-        constexpr int tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
+        const int reducer = programs - 1 - program;  // of a strided grid, the last programs have the fewest rows
         if constexpr (nt_publishes) {
-            if (program >= tiles) {
+            if (reducer >= nt_reduce_tiles) {
                 return;
             }
-            nt_await_published(counter, programs);
+            // The last few are looked for one by one, while the sums of the others are already here.
+            nt_await_published(counter, programs - nt_ceil_div(programs, 32));
         } else {
             nt_grid_barrier(counter, program, programs);
         }
-        for (int tile = program; tile < tiles; tile += programs) {
+        for (int tile = reducer; tile < nt_reduce_tiles; tile += programs) {
             nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
         }
         if constexpr (nt_publishes) {
-            nt_leave_published(counter, programs, programs < tiles ? programs : tiles);
+            nt_count_published(counter, programs);
         }
     }
 }

@@ -39,6 +39,7 @@ constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && NT_DGAMMA != nt_spli
 constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
 constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
 constexpr bool nt_publishes = nt_sums_in_registers && (NT_DGAMMA == nt_published || NT_DGAMMA == nt_cooperative);
+static_assert(NT_DEFERRED_STEPS == 0 || nt_publishes, "dx waits for sums that are published, and for no others");
 
 typedef nt_vector<nt_element, nt_width> nt_data;
 typedef nt_vector<nt_weight, nt_width> nt_gamma;

@@ -208,7 +208,6 @@ NT_DEVICE unsigned nt_read_relaxed(const unsigned* p) {
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
     return v;
 }
-NT_DEVICE void nt_count_relaxed(unsigned* p) { asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory"); }
 NT_DEVICE void nt_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 // Counts up to `last`, then wraps to 0; returns the count before.
 NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {

@@ -108,6 +108,9 @@ NT_DEVICE void nt_take_published(float (&v)[Width], float* from) {
     }
     nt_write_word<Width>(reinterpret_cast<unsigned*>(from), empty);
 }
+/// Tiles of the reduction, and those that sum them up: a launch of their own, or the programs themselves.
+constexpr int nt_reduce_tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
+NT_DEVICE int nt_reducers(int programs) { return NT_DGAMMA == nt_cooperative && programs < nt_reduce_tiles ? programs : nt_reduce_tiles; }
 /// The programs that have published are counted, too: whoever looked for the sums themselves while they come would slow
 /// them down. The count says when to look and no more, so nothing is ordered by it either.
 NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
@@ -117,10 +120,10 @@ NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
     }
     nt_barrier();
 }
-/// Those that have waited are counted on; the last of them leaves 0 for the next launch.
-NT_DEVICE void nt_leave_published(unsigned* counter, int programs, int waiting) {
+/// Programs count once they have published, reducers once they have all sums: whoever is last leaves 0 for the next launch.
+NT_DEVICE void nt_count_published(unsigned* counter, int programs) {
     if (nt_thread() == 0) {
-        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(programs + waiting - 1));
+        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(programs + nt_reducers(programs) - 1));
     }
 }
 
@@ -207,7 +210,7 @@ nt_reduce(float* partials, void* dgamma, unsigned* counter, int count) {
     if constexpr (nt_publishes) {
         nt_await_published(counter, count);
         nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
-        nt_leave_published(counter, count, nt_ceil_div(nt_cols, NT_REDUCE_COLS));
+        nt_count_published(counter, count);
         nt_await_previous_launch();  // where this launch has ended, that one has, too
     } else {
         nt_await_previous_launch();

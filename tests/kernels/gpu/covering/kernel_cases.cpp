@@ -137,6 +137,18 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
             k.has_dgamma = true;
         };
     }
+    for (const std::string& method : sums) {
+        if (method == "cooperative" || method == "published") {
+            for (const int steps : {1, 2}) {
+                const auto sum = std::find_if(dgamma.values.begin(), dgamma.values.end(),
+                                              [&](const Factor::Value& v) { return v.text == method; });
+                dgamma.values.push_back({fmt::format("{}/d{}", method, steps), [set = sum->set, steps](KernelCase& k) {
+                                             set(k);
+                                             k.configuration.deferred_steps = steps;
+                                         }});
+            }
+        }
+    }
     dgamma.values.insert(dgamma.values.begin(), {"none", [](KernelCase&) {}});
     out.push_back(std::move(dgamma));
     Factor tile{"tile", {{"none", [](KernelCase&) {}}}};
@@ -226,6 +238,9 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
     }
     if ((given.steps > 1 || c.stages > 1) && most_steps(given, device) < 2) {
         return "no program has a second step";
+    }
+    if (c.deferred_steps > 0 && most_steps(given, device) <= c.deferred_steps) {
+        return "no program has so many steps before its last";
     }
     if (has_dgamma && c.dgamma != DgammaMethod::split && gpu::grid_shape(c, given.problem, device).programs < 2) {
         return "one program has the whole sum";

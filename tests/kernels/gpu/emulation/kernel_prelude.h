@@ -32,7 +32,6 @@ void emulation_wait_async(int pending);
 
 void nt_fence();
 void nt_add_relaxed(float* p, float v);
-void nt_count_relaxed(unsigned* p);
 void nt_count_wrapping_relaxed(unsigned* p, unsigned last);
 unsigned nt_fetch_add(unsigned* p, unsigned v);
 unsigned nt_count_wrapping(unsigned* p, unsigned last);

@@ -100,14 +100,10 @@ void nt_add_relaxed(float* p, float v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     *p += v;
 }
-void nt_count_relaxed(unsigned* p) {
+void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     machine().make_progress();
-    ++*p;
-}
-void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
-    nt_count_relaxed(p);
-    *p = *p > last ? 0u : *p;
+    *p = *p >= last ? 0u : *p + 1u;
 }
 unsigned nt_fetch_add(unsigned* p, unsigned v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
