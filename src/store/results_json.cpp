@@ -9,6 +9,7 @@
 #include "store/atomic_file.h"
 #include "store/record_json.h"
 #include "store/record_reader.h"
+#include "support/error.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -97,6 +98,10 @@ Results read_results_json(const std::string& path) {
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
     const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;
+    if (std::filesystem::path(file).extension() == ".csv") {
+        throw InputError(fmt::format(
+            "{}: is CSV, which does not say enough of the run here; give its results.json, or the run's folder", file));
+    }
     return parse_results_json(read_file(file, most_results_bytes), file);
 }
 
