@@ -287,8 +287,7 @@ void add_dgamma_limits(Limits& limits) {
                          [](const Configuration&, const Problem& p, const DeviceInfo&) { return has_dgamma(p); });
     limits.add_redundant(Axis::deferred_steps, "no sums are published", {Axis::dgamma},
                          [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                             return has_dgamma(p) &&
-                                    (c.dgamma == DgammaMethod::published || c.dgamma == DgammaMethod::cooperative);
+                             return has_dgamma(p) && publishes(c.dgamma);
                          });
     limits.add(Axis::deferred_steps, "redundant.deferred_steps.rows", "no program has so many steps before its last",
                {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program, Axis::grid, Axis::programs_per_sm,
@@ -347,6 +346,10 @@ bool divides_evenly(const Configuration& c, const Problem& problem, const Backen
 
 std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
     return std::max(1, device.compute_units - c.unit_margin);
+}
+
+bool publishes(DgammaMethod method) {
+    return method == DgammaMethod::published || method == DgammaMethod::cooperative;
 }
 
 std::int64_t serial_passes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {

@@ -23,6 +23,9 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
 /// May `reduction` be `even`: do a row's threads, and its blocks, divide the columns?
 bool divides_evenly(const Configuration& configuration, const Problem& problem, const BackendTraits& traits);
 
+/// Does each program hand its sums on before it writes its last rows' dx, if they are in registers?
+bool publishes(DgammaMethod method);
+
 /// Compute units that a persistent grid is made for: those of the device less unit_margin, at least one.
 std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& device);
 

@@ -100,7 +100,7 @@ Results read_results_json(const std::string& path) {
     const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;
     if (std::filesystem::path(file).extension() == ".csv") {
         throw InputError(fmt::format(
-            "{}: is CSV, which does not say enough of the run here; give its results.json, or the run's folder", file));
+            "{}: is CSV, which does not say all of the run; give its results.json, or the folder of the run", file));
     }
     return parse_results_json(read_file(file, most_results_bytes), file);
 }

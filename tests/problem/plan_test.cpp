@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "devices/registry.h"
@@ -274,6 +275,29 @@ TEST(Plan, AnUndefinedRuleIsAnErrorOnlyWhereAPointReachesIt) {
     space.rules = {rule_of("streams", "store_hint == streaming"), undefined};
     space.rules.back().keep_all_if_none = true;
     EXPECT_NO_THROW(plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {}));
+}
+
+TEST(Plan, DxIsDeferredWhereSumsArePublishedAndAProgramHasTheSteps) {
+    const SearchSpace space{
+        "s",
+        {{Axis::grid, {static_cast<int>(Grid::persistent_strided)}},
+         {Axis::dgamma, {static_cast<int>(DgammaMethod::partials), static_cast<int>(DgammaMethod::cooperative)}},
+         {Axis::deferred_steps, {0, 1, 2}}},
+        {}};
+    const auto kept = [&](std::int64_t rows, Mode mode) {
+        std::set<std::string> keys;
+        plan_problem(problem_of(rows, 2048, mode), space, no_traits(), device_of(32, 4), false,
+                     [&](const Configuration& c, const RuleTally*) {
+                         keys.insert(fmt::format("{}.d{}", dgamma_names.name(c.dgamma), c.deferred_steps));
+                     });
+        return keys;
+    };
+    // Four programs of a row each: 12 rows are three steps of each, 8 are two, 4 one.
+    using Keys = std::set<std::string>;
+    EXPECT_EQ(kept(12, Mode::backward), (Keys{"partials.d0", "cooperative.d0", "cooperative.d1", "cooperative.d2"}));
+    EXPECT_EQ(kept(8, Mode::backward), (Keys{"partials.d0", "cooperative.d0", "cooperative.d1"}));
+    EXPECT_EQ(kept(4, Mode::backward), (Keys{"partials.d0", "cooperative.d0"}));
+    EXPECT_EQ(kept(12, Mode::forward), (Keys{"partials.d0"}));
 }
 
 TEST(Plan, ARuleOfTooManyCombinationsIsRefused) {

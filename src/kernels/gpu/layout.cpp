@@ -64,10 +64,6 @@ bool has_reduce_kernel(DgammaMethod method) {
     return method == DgammaMethod::partials || method == DgammaMethod::published || method == DgammaMethod::split;
 }
 
-bool publishes(DgammaMethod method) {
-    return method == DgammaMethod::published || method == DgammaMethod::cooperative;
-}
-
 std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
     const RowLayout layout = row_layout(c, problem, device);
     const std::int64_t row_warps = ceil_div(c.threads_per_row, device.warp_size);

@@ -47,9 +47,6 @@ bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 /// Does the method have a kernel that sums partial rows (where there are several)?
 bool has_reduce_kernel(DgammaMethod method);
-/// Does each program hand its sums on before it writes its last rows' dx, if they are in registers?
-bool publishes(DgammaMethod method);
-
 /// Column tiles and row parts of the `split` kernel.
 struct SplitShape {
     std::int64_t tiles = 0;

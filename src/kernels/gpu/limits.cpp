@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kernels/gpu/layout.h"
+#include "problem/common_limits.h"
 #include "problem/heuristics.h"
 
 namespace normtune::gpu {
