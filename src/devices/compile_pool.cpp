@@ -13,8 +13,8 @@ namespace {
 // Results that are kept after they were given out: verification's smaller shapes often share their problem's code.
 constexpr std::size_t most_taken = 256;
 
-std::string key_of(const std::vector<std::string>& options, std::string_view source) {
-    return fmt::format("{}\n{}", fmt::join(options, "\n"), content_hash(source.data(), source.size()));
+std::string key_of(const std::vector<std::string>& options, const SourceText& source) {
+    return fmt::format("{}\n{}", fmt::join(options, "\n"), source.hash());
 }
 
 }  // namespace
@@ -42,21 +42,22 @@ CompilePool::~CompilePool() {
     }
 }
 
-std::shared_ptr<CompilePool::Entry> CompilePool::entry(const std::vector<std::string>& options,
-                                                       std::string_view source) {
-    std::shared_ptr<Entry>& slot = entries_[key_of(options, source)];
+std::shared_ptr<CompilePool::Entry> CompilePool::entry(const std::string& key, const std::vector<std::string>& options,
+                                                       const SourceText& source) {
+    std::shared_ptr<Entry>& slot = entries_[key];
     if (slot == nullptr) {
         slot = std::make_shared<Entry>();
-        slot->job = {compiler_, arch_, options, std::string(source)};
+        slot->job = {compiler_, arch_, options, source};
     }
     return slot;
 }
 
-void CompilePool::ahead(const std::vector<std::string>& options, std::string_view source) {
+void CompilePool::ahead(const std::vector<std::string>& options, const SourceText& source) {
+    const std::string key = key_of(options, source);
     {
         const std::lock_guard lock(mutex_);
         start_threads();
-        std::shared_ptr<Entry> wanted = entry(options, source);
+        std::shared_ptr<Entry> wanted = entry(key, options, source);
         if (wanted->started || wanted->queued) {
             return;
         }
@@ -67,16 +68,17 @@ void CompilePool::ahead(const std::vector<std::string>& options, std::string_vie
 }
 
 std::shared_ptr<const CompilePool::Result> CompilePool::get(const std::vector<std::string>& options,
-                                                            std::string_view source) {
+                                                            const SourceText& source) {
+    const std::string key = key_of(options, source);
     std::unique_lock lock(mutex_);
-    const std::shared_ptr<Entry> wanted = entry(options, source);
+    const std::shared_ptr<Entry> wanted = entry(key, options, source);
     if (!wanted->started) {
         compile_entry(*wanted, lock);
     }
     changed_.wait(lock, [&] { return wanted->done; });
     if (!wanted->taken) {
         wanted->taken = true;
-        taken_.push_back(key_of(options, source));
+        taken_.push_back(key);
         if (taken_.size() > most_taken) {
             entries_.erase(taken_.front());
             taken_.pop_front();
@@ -95,11 +97,12 @@ void CompilePool::compile_entry(Entry& job, std::unique_lock<std::mutex>& lock) 
     std::exception_ptr failure;
     try {
         if (std::optional<CompiledCode> cached = cache_.find(job.job)) {
-            result = {std::move(*cached), true};
+            result = {std::move(*cached), true, {}};
         } else {
-            result = {compile_(job.job), false};
+            result = {compile_(job.job), false, {}};
             cache_.store(job.job, result.code);
         }
+        result.code_hash = code_hash(result.code);
     } catch (...) {
         failure = std::current_exception();
     }

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,12 +30,13 @@ public:
     struct Result {
         CompiledCode code;
         bool from_cache = false;
+        std::string code_hash;
     };
 
     /// Queues a job; of equal jobs one is compiled.
-    void ahead(const std::vector<std::string>& options, std::string_view source);
+    void ahead(const std::vector<std::string>& options, const SourceText& source);
     /// The job's result, compiled now if it was not queued before. Throws DeviceError.
-    std::shared_ptr<const Result> get(const std::vector<std::string>& options, std::string_view source);
+    std::shared_ptr<const Result> get(const std::vector<std::string>& options, const SourceText& source);
     /// "NVRTC 13.0".
     const std::string& name() const { return compiler_; }
 
@@ -50,7 +50,8 @@ private:
         bool done = false;
         bool taken = false;
     };
-    std::shared_ptr<Entry> entry(const std::vector<std::string>& options, std::string_view source);
+    std::shared_ptr<Entry> entry(const std::string& key, const std::vector<std::string>& options,
+                                 const SourceText& source);
     void compile_entry(Entry& entry, std::unique_lock<std::mutex>& lock);
     void work();
     void start_threads();

@@ -1,8 +1,14 @@
 #include "devices/device.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace normtune {
+
+std::span<std::byte> Device::staging(std::size_t bytes) {
+    staging_.resize(std::max(staging_.size(), bytes));
+    return std::span(staging_).first(bytes);
+}
 
 void repeat_word(std::uint32_t word, std::span<std::byte> bytes) {
     std::size_t at = 0;

@@ -105,6 +105,8 @@ public:
     virtual void compile_ahead(const Problem& /*problem*/, const Configuration& /*configuration*/) {}
     /// Throws DeviceError: out_of_memory (nothing is left allocated).
     virtual std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) = 0;
+    /// Host memory that downloads are fast into; it lasts until the next call.
+    virtual std::span<std::byte> staging(std::size_t bytes);
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
     /// What verification is to find, on a device that plays a script and computes nothing. Every other device leaves
@@ -115,6 +117,9 @@ public:
     /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
     /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;
+
+private:
+    std::vector<std::byte> staging_;  // grows and stays: a vector that is resized to and fro clears its bytes each time
 };
 
 }  // namespace normtune

@@ -36,7 +36,7 @@ nlohmann::json identity(const CompileJob& job) {
             {"compiler", job.compiler},
             {"arch", job.arch},
             {"options", job.options},
-            {"source", content_hash(job.source.data(), job.source.size())}};
+            {"source", job.source.hash()}};
 }
 
 }  // namespace
@@ -53,17 +53,27 @@ std::string content_hash(const void* data, std::size_t size) {
     return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(hash >> 64), static_cast<std::uint64_t>(hash));
 }
 
+std::string code_hash(const CompiledCode& code) {
+    return content_hash(code.image.data(), code.image.size());
+}
+
+SourceText::SourceText(std::string text) {
+    std::string hash = content_hash(text.data(), text.size());
+    shared_ = std::make_shared<const Hashed>(Hashed{std::move(text), std::move(hash)});
+}
+
 CompileCache::CompileCache(std::string folder) : folder_(folder.empty() ? default_folder() : std::move(folder)) {}
 
-std::string CompileCache::path_of(const CompileJob& job) const {
-    const std::string text = identity(job).dump();
+std::string CompileCache::path_of(const nlohmann::json& job) const {
+    const std::string text = job.dump();
     const std::string name = content_hash(text.data(), text.size());
     return fmt::format("{}/{}/{}.bin", folder_, name.substr(0, 2), name);
 }
 
 // An entry: the length of a JSON header (8 bytes), the header, the image.
 std::optional<CompiledCode> CompileCache::find(const CompileJob& job) const {
-    const std::string path = path_of(job);
+    const nlohmann::json wanted = identity(job);
+    const std::string path = path_of(wanted);
     struct stat unused {};
     if (stat(path.c_str(), &unused) != 0) {
         return std::nullopt;
@@ -80,7 +90,7 @@ std::optional<CompiledCode> CompileCache::find(const CompileJob& job) const {
         }
         const nlohmann::json header = nlohmann::json::parse(entry.substr(sizeof length, length));
         const std::size_t begin = sizeof length + length;
-        if (header.at("identity") != identity(job) ||
+        if (header.at("identity") != wanted ||
             header.at("image") != content_hash(entry.data() + begin, entry.size() - begin)) {
             return std::nullopt;
         }
@@ -101,8 +111,9 @@ std::optional<CompiledCode> CompileCache::find(const CompileJob& job) const {
 }
 
 void CompileCache::store(const CompileJob& job, const CompiledCode& code) const {
-    const nlohmann::json header{{"identity", identity(job)},
-                                {"image", content_hash(code.image.data(), code.image.size())},
+    const nlohmann::json key = identity(job);
+    const nlohmann::json header{{"identity", key},
+                                {"image", code_hash(code)},
                                 {"log", code.log},
                                 {"registers", code.registers},
                                 {"spill_bytes", code.spill_bytes},
@@ -113,7 +124,7 @@ void CompileCache::store(const CompileJob& job, const CompiledCode& code) const 
     std::string entry(reinterpret_cast<const char*>(&length), sizeof length);
     entry += text;
     entry.append(reinterpret_cast<const char*>(code.image.data()), code.image.size());
-    const std::filesystem::path path = path_of(job);
+    const std::filesystem::path path = path_of(key);
     std::error_code failed;
     std::filesystem::create_directories(path.parent_path(), failed);
     try {

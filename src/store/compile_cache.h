@@ -3,17 +3,36 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace normtune {
+
+/// A kernel's source and its hash, which is made once: thousands of jobs share a source. Copies share the text.
+class SourceText {
+public:
+    SourceText() : SourceText(std::string()) {}
+    explicit SourceText(std::string text);
+    const std::string& text() const { return shared_->text; }
+    const std::string& hash() const { return shared_->hash; }
+
+private:
+    struct Hashed {
+        std::string text;
+        std::string hash;
+    };
+    std::shared_ptr<const Hashed> shared_;
+};
 
 struct CompileJob {
     std::string compiler;  // "NVRTC 13.0"
     std::string arch;      // "sm_90"
     std::vector<std::string> options;
-    std::string source;
+    SourceText source;
 };
 
 struct CompiledCode {
@@ -24,6 +43,9 @@ struct CompiledCode {
     int shared_bytes = 0;
     double compile_ms = 0;  // when it was compiled, wherever that was
 };
+
+/// Of the image: equal hash, equal machine code.
+std::string code_hash(const CompiledCode& code);
 
 class CompileCache {
 public:
@@ -37,7 +59,7 @@ public:
     void store(const CompileJob& job, const CompiledCode& code) const;
 
 private:
-    std::string path_of(const CompileJob& job) const;
+    std::string path_of(const nlohmann::json& job) const;
     std::string folder_;
 };
 

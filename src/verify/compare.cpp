@@ -1,5 +1,6 @@
 #include "verify/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -13,21 +14,30 @@ namespace normtune {
 namespace {
 
 template <typename Code>
-Scan scan_as(std::span<const std::byte> bytes, std::uint32_t poison, std::uint32_t exponent) {
+Scan scan_as(std::span<const std::byte> bytes, Code poison, Code exponent) {
     const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(Code));
     const auto code_at = [&](std::int64_t i) {
         Code code;
         std::memcpy(&code, bytes.data() + static_cast<std::size_t>(i) * sizeof(Code), sizeof(Code));
-        return static_cast<std::uint32_t>(code);
+        return code;
     };
+    constexpr std::int64_t block = 1 << 12;  // counts of a block fit into a code, so that lanes are as narrow as codes
     Scan total;
     std::mutex mutex;
     for_row_blocks(count, host_threads(count, 1), [&](std::int64_t first, std::int64_t last, int) {
         std::int64_t unwritten = 0;
         std::int64_t not_finite = 0;
-        for (std::int64_t i = first; i < last; ++i) {
-            unwritten += code_at(i) == poison ? 1 : 0;
-            not_finite += (code_at(i) & exponent) == exponent ? 1 : 0;
+        for (std::int64_t begin = first; begin < last; begin += block) {
+            Code block_unwritten = 0;
+            Code block_not_finite = 0;
+            const std::int64_t end = std::min(begin + block, last);
+            for (std::int64_t i = begin; i < end; ++i) {
+                const Code code = code_at(i);
+                block_unwritten = static_cast<Code>(block_unwritten + (code == poison));
+                block_not_finite = static_cast<Code>(block_not_finite + ((code & exponent) == exponent));
+            }
+            unwritten += block_unwritten;
+            not_finite += block_not_finite;
         }
         const std::lock_guard lock(mutex);
         total.unwritten += unwritten;
@@ -47,9 +57,9 @@ Scan scan_as(std::span<const std::byte> bytes, std::uint32_t poison, std::uint32
 Scan scan_codes(Dtype dtype, std::span<const std::byte> bytes) {
     switch (dtype) {
         case Dtype::bf16:
-            return scan_as<std::uint16_t>(bytes, poison_code(dtype), 0x7f80);
+            return scan_as<std::uint16_t>(bytes, static_cast<std::uint16_t>(poison_code(dtype)), 0x7f80);
         case Dtype::fp16:
-            return scan_as<std::uint16_t>(bytes, poison_code(dtype), 0x7c00);
+            return scan_as<std::uint16_t>(bytes, static_cast<std::uint16_t>(poison_code(dtype)), 0x7c00);
         case Dtype::fp32:
             break;
     }

@@ -95,13 +95,6 @@ private:
         }
     }
 
-    /// Grows to the largest tensor and stays: a vector that is resized to and fro clears its bytes each time.
-    std::span<std::byte> scratch(const Tensor& tensor) {
-        const auto size = static_cast<std::size_t>(tensor.span_bytes());
-        scratch_.resize(std::max(scratch_.size(), size));
-        return std::span(scratch_).first(size);
-    }
-
     Findings run_once(const Kernel& compiled) {
         for (const Tensor& tensor : tensors_) {
             if (tensor.access == Access::out) {
@@ -123,7 +116,7 @@ private:
             if (tensor.access == Access::in && kept == kept_.end()) {
                 continue;
             }
-            const std::span<std::byte> bytes = scratch(tensor);
+            const std::span<std::byte> bytes = device_.staging(static_cast<std::size_t>(tensor.span_bytes()));
             buffers_->download(tensor.role, 0, bytes);
             if (tensor.access == Access::in) {
                 check_input(problem_, tensor, kept->second, bytes, findings);
@@ -142,7 +135,6 @@ private:
     Reference reference_;
     std::unique_ptr<Buffers> buffers_;
     HostTensors kept_;
-    std::vector<std::byte> scratch_;
     bool fresh_ = false;  // nothing has run since the inputs were uploaded
 };
 

@@ -52,8 +52,9 @@ protected:
     }
     void TearDown() override { unsetenv("NORMTUNE_CACHE_DIR"); }
 
-    static std::string kernel(int number) {
-        return "extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) + ".0f; }";
+    static SourceText kernel(int number) {
+        return SourceText("extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) +
+                          ".0f; }");
     }
 
     testing::TemporaryFolder folder_;
@@ -82,7 +83,7 @@ TEST_F(CudaCompiler, CompilesAheadOnceAndFindsItInTheCacheLater) {
 
 TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
     Compiler compiler("sm_80", 2);
-    const std::string wrong = "extern \"C\" __global__ void k() { undeclared = 1; }";
+    const SourceText wrong("extern \"C\" __global__ void k() { undeclared = 1; }");
     compiler.ahead({}, wrong);
     compiler.ahead({}, kernel(1));
     for (int i = 0; i < 2; ++i) {

@@ -62,7 +62,10 @@ protected:
     }
 
     static CompileJob job(const std::string& compiler, const std::string& arch) {
-        return {compiler, arch, {"-std=c++17"}, "extern \"C\" __attribute__((global)) void k(int* p) { *p = 1; }"};
+        return {compiler,
+                arch,
+                {"-std=c++17"},
+                SourceText("extern \"C\" __attribute__((global)) void k(int* p) { *p = 1; }")};
     }
 
     testing::TemporaryFolder folder_;
@@ -82,7 +85,7 @@ TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
     EXPECT_GT(kernels[0].vector_registers, 0);
     EXPECT_EQ(kernels[0].scratch_bytes, 0);
     CompileJob broken = job(name, "gfx90a");
-    broken.source = "this is no C++\n";
+    broken.source = SourceText("this is no C++\n");
     try {
         hiprtc_compile(broken);
         FAIL();

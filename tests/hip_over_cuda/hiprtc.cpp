@@ -54,7 +54,7 @@ int hiprtcCreateProgram(Program** program, const char* source, const char*, int,
 }
 int hiprtcCompileProgram(Program* program, int count, const char* const* options) {
     normtune::CompileJob job;
-    job.source = program->source;
+    job.source = normtune::SourceText(program->source);
     constexpr const char* architecture = "--gpu-architecture=";
     for (int i = 0; i < count; ++i) {
         if (std::strncmp(options[i], architecture, std::strlen(architecture)) == 0) {

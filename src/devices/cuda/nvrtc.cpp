@@ -147,7 +147,8 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
     const Nvrtc& api = loaded.api;
     const auto start = std::chrono::steady_clock::now();
     Program program = nullptr;
-    if (const int result = api.create(&program, job.source.c_str(), "normtune.cu", 0, nullptr, nullptr); result != 0) {
+    if (const int result = api.create(&program, job.source.text().c_str(), "normtune.cu", 0, nullptr, nullptr);
+        result != 0) {
         throw DeviceError(DeviceFault::compile_failed, fmt::format("NVRTC: {}", api.error_string(result)));
     }
     const auto destroy = [&api](Program* p) { api.destroy(p); };

@@ -97,6 +97,7 @@ public:
     std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
     void compile_ahead(const Problem& problem, const Configuration& configuration) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
+    std::span<std::byte> staging(std::size_t bytes) override;
     void run(const Kernel& kernel, Buffers& buffers, int set) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
@@ -119,6 +120,8 @@ private:
     std::unique_ptr<LoadedModule> utilities_;
     DevicePointer workspace_ = 0;
     std::int64_t workspace_bytes_ = 0;
+    void* staging_ = nullptr;  // page-locked
+    std::size_t staging_bytes_ = 0;
     DevicePointer eviction_ = 0;
     std::int64_t eviction_bytes_ = 0;
     std::unique_ptr<DeviceMemory> copy_place_;
@@ -140,7 +143,8 @@ GpuDevice::GpuDevice(Platform platform)
     int wait_value = 0;
     driver_.device_get_attribute(&wait_value, Attribute::can_wait_for_value, device_);
     utilities_ = std::make_unique<LoadedModule>(
-        driver_, platform_.toolchain.pool->get(platform_.toolchain.options, utility_source)->code.image.data());
+        driver_,
+        platform_.toolchain.pool->get(platform_.toolchain.options, SourceText(utility_source))->code.image.data());
     timer_ = std::make_unique<GpuTimer>(
         driver_, stream_, wait_value != 0,
         [this](DevicePointer flag, std::uint32_t ticket) {
@@ -159,6 +163,9 @@ GpuDevice::~GpuDevice() {
     empty_.reset();
     utilities_.reset();
     driver_.memory_free(eviction_);
+    if (staging_ != nullptr) {
+        driver_.memory_free_host(staging_);
+    }
     if (workspace_ != 0) {
         driver_.memory_free(workspace_);
     }
@@ -168,8 +175,8 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
     if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
-    const auto compiled =
-        platform_.toolchain.pool->get(compile_options(platform_.toolchain, configuration, problem, info_), source());
+    const auto compiled = platform_.toolchain.pool->get(
+        compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
     auto kernel = std::make_unique<GpuKernel>(driver_, compiled->code.image.data());
     LaunchPlan plan = launch_plan(configuration, problem, info_);
     CompileInfo& info = kernel->compile_info = platform_.toolchain.compile_info(*compiled, plan, info_);
@@ -213,7 +220,8 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
 
 void GpuDevice::compile_ahead(const Problem& problem, const Configuration& configuration) {
     if (objection(configuration, problem, info_).empty()) {
-        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, configuration, problem, info_), source());
+        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, configuration, problem, info_),
+                                        kernel_source());
     }
 }
 
@@ -221,6 +229,24 @@ std::unique_ptr<Buffers> GpuDevice::allocate(const Problem& problem, const Buffe
     copy_.reset();  // its buffers are gone, and the new ones may lie at the same address
     copy_place_.reset();
     return std::make_unique<GpuBuffers>(driver_, problem, request, stream_);
+}
+
+// A copy into pageable memory goes through the driver's own buffers at a fraction of the link's speed.
+std::span<std::byte> GpuDevice::staging(std::size_t bytes) {
+    if (bytes > staging_bytes_) {
+        if (staging_ != nullptr) {
+            driver_.memory_free_host(staging_);
+        }
+        staging_ = nullptr;
+        staging_bytes_ = 0;
+        constexpr unsigned plain = 0;
+        if (driver_.memory_host_alloc(&staging_, bytes, plain) != success) {
+            staging_ = nullptr;
+            return Device::staging(bytes);  // slower, and no reason to fail
+        }
+        staging_bytes_ = bytes;
+    }
+    return {static_cast<std::byte*>(staging_), bytes};
 }
 
 void GpuDevice::launch(const GpuKernel& kernel, const Step& step, const GpuBuffers& buffers, int set,

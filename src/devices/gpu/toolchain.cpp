@@ -17,7 +17,7 @@ public:
 
     void ahead(const Problem& problem, const Configuration& configuration) override {
         if (objection(configuration, problem, device_).empty()) {
-            toolchain_.pool->ahead(compile_options(toolchain_, configuration, problem, device_), source());
+            toolchain_.pool->ahead(compile_options(toolchain_, configuration, problem, device_), kernel_source());
         }
     }
 
@@ -35,7 +35,7 @@ public:
 
 private:
     std::shared_ptr<const CompilePool::Result> compiled(const Problem& problem, const Configuration& configuration) {
-        return toolchain_.pool->get(compile_options(toolchain_, configuration, problem, device_), source());
+        return toolchain_.pool->get(compile_options(toolchain_, configuration, problem, device_), kernel_source());
     }
 
     DeviceInfo device_;
@@ -43,6 +43,11 @@ private:
 };
 
 }  // namespace
+
+const SourceText& kernel_source() {
+    static const SourceText text{std::string(source())};
+    return text;
+}
 
 std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration,
                                          const Problem& problem, const DeviceInfo& device) {
@@ -62,7 +67,7 @@ CompileInfo common_info(const CompilePool::Result& compiled, const LaunchPlan& p
     CompileInfo info;
     info.compile_ms = compiled.from_cache ? 0 : compiled.code.compile_ms;
     info.from_cache = compiled.from_cache;
-    info.code_hash = content_hash(compiled.code.image.data(), compiled.code.image.size());
+    info.code_hash = compiled.code_hash;
     info.spill_bytes = compiled.code.spill_bytes;
     info.workspace_bytes = plan.workspace_bytes;
     info.programs = main.grid_x * main.grid_y;

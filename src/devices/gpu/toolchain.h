@@ -19,6 +19,9 @@ struct Toolchain {
     CompileInfo (*compile_info)(const CompilePool::Result&, const LaunchPlan&, const DeviceInfo&);
 };
 
+/// The one GPU source.
+const SourceText& kernel_source();
+
 /// The one GPU source's options for a configuration, the architecture left out.
 std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration,
                                          const Problem& problem, const DeviceInfo& device);

@@ -98,7 +98,7 @@ std::string clang_name(std::string& why_not) {
 
 CompiledCode clang_compile(const CompileJob& job) {
     const CompileFolder folder;
-    write_whole_file(folder.path("kernel.hip"), job.source);
+    write_whole_file(folder.path("kernel.hip"), job.source.text());
     std::vector<std::string> words{clang().path,
                                    "-x",
                                    "hip",

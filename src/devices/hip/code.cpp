@@ -54,7 +54,10 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
 bool compiles(const std::string& name, const std::string& arch, const CompilePool::Compile& compile,
               std::string& why_not) {
     try {
-        compile({name, arch, {standard}, "extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }"});
+        compile({name,
+                 arch,
+                 {standard},
+                 SourceText("extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }")});
         return true;
     } catch (const DeviceError& error) {
         why_not = error.what();

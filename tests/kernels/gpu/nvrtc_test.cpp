@@ -32,7 +32,7 @@ public:
         options.emplace_back("--std=c++17");
         try {
             ok = true;
-            return cuda::nvrtc_compile({"", arch, options, std::string(source())}).log;
+            return cuda::nvrtc_compile({"", arch, options, SourceText(std::string(source()))}).log;
         } catch (const DeviceError& error) {
             ok = false;
             return error.what();
