@@ -11,19 +11,25 @@ namespace normtune {
 
 namespace {
 
-// A record takes about a kilobyte while the sweep runs, and a trial some milliseconds at the very least: beyond this a
-// sweep would take days and more memory than most machines have.
-constexpr std::uint64_t most_exhaustive_trials = 4'000'000;
-
 struct Drawn {
     std::uint64_t position = 0;  // in the plan
     Configuration configuration;
 };
 
+/// The same whichever of the problems came upon it.
+InputError too_many(const SweepOptions& options, const TrialAllowance& allowance) {
+    const std::string where = options.problems.size() > 1 ? fmt::format("in {} problems", options.problems.size())
+                                                          : options.problems[0].key();
+    return InputError(fmt::format(
+        "more than {} trials, {}: a sweep does not hold so many; narrow the space with rules (--space), draw from it "
+        "with --strategy random --trials N, or take a part of the problems (--model, --tokens, --shard I/N)",
+        allowance.most(), where));
+}
+
 }  // namespace
 
 ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits,
-                            const DeviceInfo& device) {
+                            const DeviceInfo& device, TrialAllowance& allowance) {
     const std::string key = problem.key();
     const bool draws = options.strategy == Strategy::random && options.most_trials_per_problem > 0;
     Random random(mix_seed(options.seed, "draw/" + key));
@@ -32,13 +38,10 @@ ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options,
     const auto visit = [&](const Configuration& configuration, const RuleTally*) {
         // Reservoir sampling (Vitter's algorithm R): every subset is as likely, and the space is walked once.
         const std::uint64_t position = seen++;
-        if (!draws && drawn.size() >= most_exhaustive_trials) {
-            throw InputError(
-                fmt::format("{}: more than {} configurations are left after pruning; narrow the space, or "
-                            "draw from it with --strategy random",
-                            key, most_exhaustive_trials));
-        }
         if (!draws || drawn.size() < options.most_trials_per_problem) {
+            if (!allowance.take()) {
+                throw too_many(options, allowance);
+            }
             drawn.push_back({position, configuration});
         } else if (const std::uint64_t slot = random.below(seen); slot < drawn.size()) {
             drawn[slot] = {position, configuration};

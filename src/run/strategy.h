@@ -1,6 +1,8 @@
 // Which of a problem's kept configurations are tried.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "problem/plan.h"
@@ -15,7 +17,23 @@ struct ProblemTrials {
     PlanSummary summary;
 };
 
+/// How many trials a sweep may still take; its problems, which are planned at once, share it. A record takes about a
+/// kilobyte while the sweep runs, and a trial some milliseconds at the very least: beyond the usual number a sweep
+/// would take days and more memory than most machines have.
+class TrialAllowance {
+public:
+    explicit TrialAllowance(std::int64_t most = 4'000'000) : most_(most), left_(most) {}
+    /// One more; false where there is none left.
+    bool take() { return left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
+    std::int64_t most() const { return most_; }
+
+private:
+    std::int64_t most_;
+    std::atomic<std::int64_t> left_;
+};
+
+/// Throws InputError where the allowance is spent.
 ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits,
-                            const DeviceInfo& device);
+                            const DeviceInfo& device, TrialAllowance& allowance);
 
 }  // namespace normtune

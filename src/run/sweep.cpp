@@ -54,8 +54,9 @@ SweepOptions of_shard(SweepOptions options, const ShardShare& share) {
 std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShare& share, const DeviceInfo& device) {
     const BackendTraits traits = backend_traits(options.backend);
     std::vector<ProblemTrials> plans(options.problems.size());
+    TrialAllowance allowance;
     on_all_cores(plans.size(), [&](std::size_t i) {
-        plans[i] = choose_trials(options.problems[i], options, traits, device);
+        plans[i] = choose_trials(options.problems[i], options, traits, device, allowance);
         if (!options.shard.whole()) {
             plans[i].summary.place = share.places[i];
         }
