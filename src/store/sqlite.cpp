@@ -108,8 +108,8 @@ std::int64_t Statement::whole(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
 }
 
-Transaction::Transaction(Database& database) : database_(database) {
-    database.execute("BEGIN IMMEDIATE");
+Transaction::Transaction(Database& database, Access access) : database_(database) {
+    database.execute(access == Access::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

@@ -63,10 +63,12 @@ private:
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// Takes the right to write at once; what was not committed is taken back.
+enum class Access { read, write };
+
+/// Statements that see one state of the file. `write` takes the right to at once; what was not committed is taken back.
 class Transaction {
 public:
-    explicit Transaction(Database& database);
+    explicit Transaction(Database& database, Access access = Access::write);
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     ~Transaction();

@@ -102,7 +102,7 @@ std::optional<WinnerStore> WinnerStore::open(const std::string& path) {
         return std::nullopt;
     }
     WinnerStore store(sqlite::Database(path, sqlite::Missing::fail, patience_ms));
-    return store.is_new() ? std::nullopt : std::optional(std::move(store));
+    return store.opens_new() ? std::nullopt : std::optional(std::move(store));
 }
 
 WinnerStore WinnerStore::open_or_create(const std::string& path) {
@@ -114,13 +114,19 @@ WinnerStore WinnerStore::open_or_create(const std::string& path) {
         }
     }
     WinnerStore store(sqlite::Database(path, sqlite::Missing::create, patience_ms));
-    if (store.is_new()) {
+    if (store.opens_new()) {
         store.create_tables();
     }
     return store;
 }
 
-/// Refuses what is not a store that this version reads.
+bool WinnerStore::opens_new() {
+    const sqlite::Transaction reading(database_, sqlite::Access::read);
+    return is_new();
+}
+
+/// Refuses what is not a store that this version reads. Within a transaction: between two of its questions another
+/// process may make the tables, and a file with tables and no application_id looks like another program's.
 bool WinnerStore::is_new() {
     const std::int64_t version = database_.number("PRAGMA user_version");
     const std::int64_t id = database_.number("PRAGMA application_id");

@@ -61,6 +61,7 @@ public:
 private:
     explicit WinnerStore(sqlite::Database database) : database_(std::move(database)) {}
     StoredProblem read(const sqlite::Statement& row) const;
+    bool opens_new();
     bool is_new();
     void create_tables();
 
