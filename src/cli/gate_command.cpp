@@ -62,6 +62,10 @@ public:
         }
         constexpr std::size_t day_length = 10;  // "2026-11-20"
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
+        for (const Comparison& comparison : comparisons) {
+            const std::vector<std::string> stored = stored_remarks(comparison);
+            verdict.remarks.insert(verdict.remarks.end(), stored.begin(), stored.end());
+        }
         if (confirm_) {
             confirm_suspects(verdict, policy, baseline);
         }

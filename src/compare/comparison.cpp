@@ -246,6 +246,19 @@ Comparison compare(const ResultRows& baseline, const ResultRows& candidate, cons
     return Comparing(baseline, candidate, settings).run();
 }
 
+std::vector<std::string> stored_remarks(const Comparison& comparison) {
+    std::vector<std::string> remarks;
+    for (const ResultRows* side : {comparison.baseline, comparison.candidate}) {
+        if (comparison.settings.metric == Metric::latency && side->stored.problems > 0) {
+            remarks.push_back(fmt::format(
+                "{}: the times of {} problem{} were not measured in that run but taken from the store, the "
+                "oldest of {}; normtune sweep --fresh measures them",
+                side->name, side->stored.problems, side->stored.problems == 1 ? "" : "s", side->stored.oldest_day));
+        }
+    }
+    return remarks;
+}
+
 Verdict judge(const Pair& pair, double threshold, double margin) {
     if (pair.low > 1 && pair.ratio >= 1 + threshold) {
         return Verdict::slower;

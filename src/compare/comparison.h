@@ -105,6 +105,10 @@ struct Comparison {
 /// Both have to outlive the comparison.
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
 
+/// Of each side whose run took times from the store of winners: how many, since when, and how to measure them. Nothing
+/// where memory is compared.
+std::vector<std::string> stored_remarks(const Comparison& comparison);
+
 /// The verdict on a pair that was measured on both sides, for a threshold of its own.
 Verdict judge(const Pair& pair, double threshold, double margin);
 

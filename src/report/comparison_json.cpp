@@ -31,6 +31,7 @@ json side_json(const ResultRows& side) {
     return {{"file", side.name},
             {"format", result_format_names.name(side.format)},
             {"rows", side.rows.size()},
+            {"stored_problems", side.stored.problems},
             {"origins", std::move(devices)}};
 }
 

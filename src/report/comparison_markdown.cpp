@@ -24,6 +24,9 @@ public:
                                 markdown_code(comparison_.baseline->name), metric_names.name(metric),
                                 comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
         }
+        for (const std::string& remark : stored_remarks(comparison_)) {
+            out_ += markdown_escaped(remark) + "\n\n";
+        }
         if (summary_.count(Verdict::slower) > 0) {
             pairs(Verdict::slower);
         }

@@ -179,6 +179,9 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
                            grouped(comparison.failed_both), comparison.failed_both == 1 ? "" : "s",
                            comparison.failed_both == 1 ? "it" : "them");
     }
+    for (const std::string& remark : stored_remarks(comparison)) {
+        out += remark + "\n";
+    }
     return out + method_text(comparison) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -157,11 +158,31 @@ std::string read_all(ByteSource& source, const std::string& name) {
     return text;
 }
 
+StoredRows stored_of(const Results& results) {
+    std::unordered_set<std::string> keys;
+    for (const PlanSummary& plan : results.plans) {
+        if (plan.stored()) {
+            keys.insert(plan.problem_key);
+        }
+    }
+    StoredRows stored{keys.size(), {}};
+    for (const Record& record : results.records) {
+        constexpr std::size_t day_length = 10;
+        const std::string day = record.timestamp.substr(0, day_length);
+        if (!keys.empty() && keys.contains(record.problem.key()) &&
+            (stored.oldest_day.empty() || day < stored.oldest_day)) {
+            stored.oldest_day = day;
+        }
+    }
+    return stored;
+}
+
 }  // namespace
 
 ResultRows rows_of(const Results& results, std::string name) {
     RowBuilder builder(std::move(name), ResultFormat::results_json);
     ResultRows& rows = builder.rows();
+    rows.stored = stored_of(results);
     rows.rows.reserve(results.records.size());
     for (const Record& record : results.records) {
         ResultRow row;

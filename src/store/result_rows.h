@@ -69,6 +69,12 @@ enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };
 inline constexpr NameTable<ResultFormat, 4> result_format_names{
     {"results.json", "results.csv", "Liger-Kernel CSV", "Liger-Kernel JSON"}};
 
+/// Problems of a run whose times it took from the store of winners. results.json alone tells.
+struct StoredRows {
+    std::uint64_t problems = 0;
+    std::string oldest_day;  // of their measurements: "2026-11-20"
+};
+
 struct ResultRows {
     std::string name;  // of the file, for messages and reports
     ResultFormat format = ResultFormat::results_json;
@@ -76,6 +82,7 @@ struct ResultRows {
     std::vector<RowProblem> problems;
     std::vector<RowOrigin> origins;
     std::vector<double> rounds_us;
+    StoredRows stored;
     Texts texts;
 
     std::span<const double> rounds_of(const ResultRow& row) const {

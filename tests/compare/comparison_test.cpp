@@ -57,6 +57,30 @@ TEST(Compare, SwappingTheSidesInvertsTheRatios) {
     }
 }
 
+TEST(Compare, TimesFromTheStoreAreTold) {
+    Results results = synthetic_results(small(1));
+    for (Record& record : results.records) {
+        record.timestamp = "2026-11-20T08:00:00Z";
+    }
+    const std::string first = results.records.front().problem.key();
+    results.records.front().timestamp = "2026-10-31T23:59:59Z";
+    results.plans.push_back({first, 5, 5, {{"invalid.num_warps", "", 0}, {std::string(stored_rule), "", 0}}, {}});
+    results.plans.push_back({results.records.back().problem.key(), 5, 5, {{"invalid.num_warps", "", 0}}, {}});
+    const ResultRows stored = rows(results);
+    EXPECT_EQ(stored.stored.problems, 1U);
+    EXPECT_EQ(stored.stored.oldest_day, "2026-10-31");
+    const ResultRows measured = rows(synthetic_results(small(2)));
+    EXPECT_TRUE(stored_remarks(compared(measured, measured)).empty());
+    const std::vector<std::string> remarks = stored_remarks(compared(measured, stored));
+    ASSERT_EQ(remarks.size(), 1U);
+    EXPECT_NE(remarks[0].find("file: the times of 1 problem were not measured"), std::string::npos) << remarks[0];
+    EXPECT_NE(remarks[0].find("2026-10-31"), std::string::npos) << remarks[0];
+    EXPECT_EQ(stored_remarks(compared(stored, stored)).size(), 2U);
+    CompareSettings memory;
+    memory.metric = Metric::memory;
+    EXPECT_TRUE(stored_remarks(compared(stored, stored, memory)).empty());
+}
+
 // A race's few rounds are no measurement to compare with.
 TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
     Results before = synthetic_results(small(1));
