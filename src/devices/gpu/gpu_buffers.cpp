@@ -13,8 +13,8 @@ namespace normtune::gpu {
 namespace {
 
 constexpr std::int64_t alignment = 512;  // no two tensors share a line or a DRAM burst
-// A kernel whose outputs go to where the last launch's went took up to 2.5% longer on an H100 (docs/cuda.md), and no
-// user launches it so.
+// Over one set a kernel's time depends on what else is measured and on the tensors' distance from each other, by up to
+// 3% on an H100 (docs/cuda.md).
 constexpr std::int64_t least_rotating_sets = 2;
 constexpr int most_sets = 512;                   // beyond it samples are kept cold by evicting the L2 between them
 constexpr std::int64_t random_block = 16 << 20;  // bytes drawn on the host, then repeated on the device
@@ -48,6 +48,12 @@ std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean
 
 }  // namespace
 
+int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int64_t room) {
+    const std::int64_t wanted =
+        rotation_bytes == 0 ? 1 : std::max(least_rotating_sets, (rotation_bytes + set_bytes - 1) / set_bytes);
+    return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, room / set_bytes), 1, most_sets));
+}
+
 GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
     : driver_(driver), problem_(problem), tensors_(tensors(problem)) {
     offsets_.fill(-1);
@@ -60,15 +66,11 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
             set_bytes_ += aligned(tensor.span_bytes());
         }
     }
-    const std::int64_t wanted =
-        request.rotation_bytes == 0
-            ? 1
-            : std::max(least_rotating_sets, (request.rotation_bytes + set_bytes_ - 1) / set_bytes_);
     std::size_t free = 0;
     std::size_t total = 0;
     check(driver_, driver_.memory_get_info(&free, &total), DeviceFault::launch_failed, "asking for free memory");
     const auto room = static_cast<std::int64_t>(free) * 9 / 10 - gamma_bytes;
-    sets_ = static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, room / set_bytes_), 1, most_sets));
+    sets_ = rotating_sets(request.rotation_bytes, set_bytes_, room);
     if (set_bytes_ + gamma_bytes > static_cast<std::int64_t>(free)) {
         throw DeviceError(DeviceFault::out_of_memory,
                           fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),

@@ -10,6 +10,10 @@
 
 namespace normtune::gpu {
 
+/// How many sets of `set_bytes` make a rotation of `rotation_bytes` where there is room for `room` bytes: two at the
+/// least if there is room for them, one for 0, the hot run's and verification's.
+int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int64_t room);
+
 class GpuBuffers final : public Buffers {
 public:
     /// Allocates and fills with random values. Throws DeviceError: out_of_memory where not even one set fits.
