@@ -109,6 +109,7 @@ OpMode op_mode(const Field& field) {
 
 std::vector<OpMode> op_modes(const std::vector<Field>& fields) {
     std::vector<OpMode> out;
+    out.reserve(fields.size());
     for (const Field& field : fields) {
         out.push_back(op_mode(field));
     }

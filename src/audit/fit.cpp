@@ -72,6 +72,7 @@ LossSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossO
 
 std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes) {
     std::vector<const ShapeLosses*> out;
+    out.reserve(shapes.size());
     for (const ShapeLosses& shape : shapes) {
         out.push_back(&shape);
     }
@@ -93,7 +94,7 @@ double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
 
 /// The ladder of `settings`, or the best that can be reached.
 std::optional<Ladder> best_ladder(const Losses& losses, double tolerance, std::size_t most_steps) {
-    const std::optional<Ladder> ladder = fit_ladder(losses, tolerance);
+    std::optional<Ladder> ladder = fit_ladder(losses, tolerance);
     if (ladder && (most_steps == 0 || ladder->steps() <= most_steps)) {
         return ladder;
     }

@@ -125,7 +125,8 @@ void add(Costs& costs, const ShapeLosses& shape, double tolerance) {
     }
     for (std::size_t p = 0; p < shape.losses.size(); ++p) {
         const double loss = shape.losses[p];
-        costs.cost[index][p] += loss == not_measured || loss > tolerance ? impossible : std::log1p(loss);
+        const bool allowed = loss != not_measured && loss <= tolerance;
+        costs.cost[index][p] += allowed ? std::log1p(loss) : impossible;
     }
 }
 
@@ -151,6 +152,7 @@ std::string Prescription::text(const std::vector<Axis>& decided) const {
 
 std::vector<Axis> all_axes() {
     std::vector<Axis> axes;
+    axes.reserve(axis_count);
     for (int i = 0; i < axis_count; ++i) {
         axes.push_back(static_cast<Axis>(i));
     }

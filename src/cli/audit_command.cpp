@@ -29,6 +29,7 @@ public:
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
         std::vector<Audit> audits;
+        audits.reserve(devices.size());
         for (const std::vector<Results>& runs : devices) {
             audits.push_back(audit(runs, heuristics_, rules));
         }

@@ -66,6 +66,7 @@ const CommandEntry& find_command(const std::string& word) {
         return *found;
     }
     std::vector<std::string_view> names;
+    names.reserve(entries.size());
     for (const CommandEntry& entry : entries) {
         names.push_back(entry.name);
     }

@@ -107,7 +107,7 @@ private:
         if (!arch_) {
             return device_.choose().info;
         }
-        const DeviceInfo known = describe_architecture(*arch_);
+        DeviceInfo known = describe_architecture(*arch_);
         if (!device_.fits(known.backend)) {
             throw InputError(
                 fmt::format("--arch {}: --device, --replay-script and another --backend do not go with it", *arch_));

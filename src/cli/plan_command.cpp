@@ -63,7 +63,7 @@ private:
         if (!arch_) {
             return device_.choose().info;
         }
-        const DeviceInfo known = describe_architecture(*arch_);
+        DeviceInfo known = describe_architecture(*arch_);
         if (!device_.fits(known.backend)) {
             throw InputError(
                 fmt::format("--arch {} plans for a {} device that need not be here: --device, "

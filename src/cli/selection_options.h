@@ -70,7 +70,7 @@ public:
 private:
     void declare_backend(OptionSet& options);
     void declare_script(OptionSet& options);
-    DeviceChoice choose(std::optional<std::int64_t> ordinal) const;
+    DeviceChoice choose(std::optional<std::int64_t> wanted) const;
 
     std::optional<std::string> backend_;
     std::vector<std::int64_t> ordinals_;

@@ -28,7 +28,7 @@ struct GateVerdict {
     bool incomplete = false;               // a metric could not be compared: the result is no pass
     GateResult result = GateResult::pass;  // fail before inconclusive before pass
 
-    std::size_t count(GateResult result) const;
+    std::size_t count(GateResult wanted) const;
 };
 
 /// `comparisons`: one a metric of the policy, made with its settings; they outlive the verdict. `today` is
@@ -39,6 +39,6 @@ GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> compari
 /// calls a suspect the same or faster, it passes; where it cannot tell, it is treated as the policy treats ambiguous
 /// pairs. What the fresh measurement lacks stays as it is.
 void confirm(GateVerdict& verdict, const Policy& policy, const Comparison& fresh);
-bool is_suspect(const GateCase& gate_case);
+bool is_suspect(const GateCase& it);
 
 }  // namespace normtune

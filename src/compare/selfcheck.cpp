@@ -69,6 +69,7 @@ SelfCheck check_itself(std::span<const ResultRows> sweeps, const CompareSettings
     out.usual_change = median(changes);
     // Most problems set the threshold, not the noisiest of them.
     std::vector<double> of_problems;
+    of_problems.reserve(changes_of.size());
     for (const auto& [key, of_problem] : changes_of) {
         of_problems.push_back(quantile(of_problem, most_of_them));
     }

@@ -52,7 +52,7 @@ private:
     };
     std::shared_ptr<Entry> entry(const std::string& key, const std::vector<std::string>& options,
                                  const SourceText& source);
-    void compile_entry(Entry& entry, std::unique_lock<std::mutex>& lock);
+    void compile_entry(Entry& job, std::unique_lock<std::mutex>& lock);
     void work();
     void start_threads();
 

@@ -43,6 +43,7 @@ std::vector<std::size_t> ordered_axes(std::vector<FilterTable>& filters, const S
 
 std::vector<std::size_t> sizes_of(const SearchSpace& space, const std::vector<std::size_t>& order) {
     std::vector<std::size_t> sizes;
+    sizes.reserve(order.size());
     for (const std::size_t position : order) {
         sizes.push_back(space.axes[position].values.size());
     }

@@ -110,6 +110,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem,
     if (lost) {
         // No fault of the finalists: they keep their records and are ranked by the rounds that they have.
         std::vector<Candidate> candidates;
+        candidates.reserve(finalists.size());
         for (Finalist& finalist : finalists) {
             candidates.push_back(std::move(finalist.recorded));
         }

@@ -43,7 +43,7 @@ private:
     void spend_budget();
     void spend_evenly(std::size_t first);
     void spend_where_it_tells();
-    void run_slice(std::size_t owned, double seconds);
+    void run_slice(std::size_t i, double seconds);
     void note(std::size_t problem);
     ProblemRun::Next compile_ahead_for(std::optional<std::size_t> problem);
     WorkGroup unfinished();

@@ -75,7 +75,7 @@ struct SweepResult {
 
 /// Throws InputError (the journal is of another selection or device, more trials than a sweep can hold), SystemError
 /// (disk, worker cannot be started). With `resume` the trials that the journal has are not run again.
-SweepResult run_sweep(const SweepOptions& options, ProgressSink& progress);
+SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress);
 
 /// The options of the sweep whose journal lies in `folder`, ready to resume it: `normtune sweep --resume DIR` alone.
 /// Throws InputError.

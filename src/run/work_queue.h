@@ -27,13 +27,13 @@ public:
 
     /// The device's next group, or a stolen one; what it took before is finished with that. Waits while other devices
     /// are at work, as one that fails gives its groups back. None: nothing is left.
-    std::optional<WorkGroup> take(std::size_t device);
+    std::optional<WorkGroup> take(std::size_t index);
     /// All groups of the device's own queue as one, or else a stolen one.
-    std::optional<WorkGroup> take_all(std::size_t device);
+    std::optional<WorkGroup> take_all(std::size_t index);
     /// The problem that the device would begin next if nobody stole it.
-    std::optional<std::size_t> peek(std::size_t device) const;
+    std::optional<std::size_t> peek(std::size_t index) const;
     /// The device is lost: `rest` of what it took and its queue go to the others. False: there are none.
-    bool lose(std::size_t device, WorkGroup rest);
+    bool lose(std::size_t index, WorkGroup rest);
     /// Nobody is given anything any more.
     void stop();
 
@@ -48,7 +48,7 @@ private:
     bool has_work_for(const Device& device) const;
     bool wait_for_work(Device& device, std::unique_lock<std::mutex>& lock);
     std::optional<WorkGroup> steal();
-    std::optional<WorkGroup> take(std::size_t device, std::size_t most);  // groups of its own queue
+    std::optional<WorkGroup> take(std::size_t index, std::size_t most);  // groups of its own queue
     void deal(WorkGroup group);
 
     mutable std::mutex mutex_;

@@ -19,7 +19,7 @@ void JsonReader::fail(std::string_view message) const {
 }
 
 std::string JsonReader::path() const {
-    const std::string name = index_ == no_index ? std::string(name_) : std::to_string(index_);
+    std::string name = index_ == no_index ? std::string(name_) : std::to_string(index_);
     if (parent_ == nullptr) {
         return name;
     }

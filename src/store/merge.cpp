@@ -94,6 +94,7 @@ std::vector<Piece> ordered_pieces(const std::vector<NamedResults>& parts) {
         return a.first != b.first ? a.first < b.first : a.second.plan->place < b.second.plan->place;
     });
     std::vector<Piece> out;
+    out.reserve(pieces.size());
     for (auto& [group, piece] : pieces) {
         out.push_back(std::move(piece));
     }

@@ -20,13 +20,13 @@ nlohmann::json to_json(const Environment& environment);
 nlohmann::json to_json(const Record& record);
 
 /// Each throws InputError with the JSON path of what is wrong ("records/3/measurement/p50_us: …").
-Problem problem_from_json(const nlohmann::json& json);
-Configuration configuration_from_json(const nlohmann::json& json);
-DeviceInfo device_info_from_json(const nlohmann::json& json);
-CompileInfo compile_info_from_json(const nlohmann::json& json);
-Verification verification_from_json(const nlohmann::json& json);
-Measurement measurement_from_json(const nlohmann::json& json);
-Environment environment_from_json(const nlohmann::json& json);
-Record record_from_json(const nlohmann::json& json);
+Problem problem_from_json(const nlohmann::json& value);
+Configuration configuration_from_json(const nlohmann::json& value);
+DeviceInfo device_info_from_json(const nlohmann::json& value);
+CompileInfo compile_info_from_json(const nlohmann::json& value);
+Verification verification_from_json(const nlohmann::json& value);
+Measurement measurement_from_json(const nlohmann::json& value);
+Environment environment_from_json(const nlohmann::json& value);
+Record record_from_json(const nlohmann::json& value);
 
 }  // namespace normtune

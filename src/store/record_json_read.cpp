@@ -62,12 +62,10 @@ Problem read_problem(const JsonReader& in) {
 void read_axis(const JsonReader& in, Configuration& configuration, Axis axis) {
     const AxisDomain& allowed = domain(axis);
     std::string text;
-    if (in.is_text()) {
-        text = in.text();
-    } else if (allowed.names.empty()) {
+    if (!in.is_text() && allowed.names.empty()) {
         text = std::to_string(in.integer(allowed.least, allowed.most));
     } else {
-        text = in.text();  // a number where a name is needed: fails with the place
+        text = in.text();  // fails with the place where it is a number and a name is needed
     }
     const std::optional<int> value = axis_parse(axis, text);
     if (!value) {

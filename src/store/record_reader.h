@@ -7,9 +7,9 @@
 
 namespace normtune {
 
-Record read_record(const JsonReader& json);
-Environment read_environment(const JsonReader& json);
-PlanSummary read_plan_summary(const JsonReader& json);
+Record read_record(const JsonReader& in);
+Environment read_environment(const JsonReader& in);
+PlanSummary read_plan_summary(const JsonReader& in);
 nlohmann::json to_json(const PlanSummary& plan);
 
 }  // namespace normtune

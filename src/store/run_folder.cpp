@@ -43,7 +43,7 @@ std::string create_default() {
     std::random_device random;
     create_parents("results", "results");
     for (int attempt = 0; attempt < 100; ++attempt) {
-        const std::string path = fmt::format("results/run-{}-{:04x}", stamp, random() & 0xffffu);
+        std::string path = fmt::format("results/run-{}-{:04x}", stamp, random() & 0xffffu);
         if (::mkdir(path.c_str(), 0777) == 0) {  // fails on anything that is there, so nothing is ever written over
             return path;
         }

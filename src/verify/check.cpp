@@ -208,7 +208,8 @@ private:
         if (!reference_.dgamma_rounded.empty()) {
             const auto& ambiguous = reference_.rstd_ambiguous;
             const bool any = std::find(ambiguous.begin(), ambiguous.end(), 1) != ambiguous.end();
-            const std::vector<double> tolerance(reference_.dgamma_rounded.size(), any ? infinity : 0.0);
+            const double most = any ? infinity : 0.0;
+            const std::vector<double> tolerance(reference_.dgamma_rounded.size(), most);
             const Differing differing = differing_of(single_elements(reference_.dgamma_rounded), tolerance);
             conclude_share(differing, 0, static_cast<std::int64_t>(differing.slot));
         }

@@ -188,7 +188,7 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
     const std::string main_kernel = main_launch(plan).kernel;
     for (Launch& launch : plan.launches) {
         const Function function = kernel->module.function(launch.kernel.c_str());
-        if (launch.shared_bytes > 48 * 1024) {
+        if (launch.shared_bytes > std::int64_t{48} << 10) {
             check(driver_, driver_.function_allow_shared(function, launch.shared_bytes), DeviceFault::launch_failed,
                   "asking for shared memory");
         }
@@ -327,7 +327,7 @@ void GpuDevice::evict(Stream stream) const {
     DevicePointer never = eviction_ + static_cast<DevicePointer>(eviction_bytes_);
     long long vectors = eviction_bytes_ / 16;
     std::array<void*, 3> arguments{&from, &never, &vectors};
-    launch_plain(utilities_->function("nt_read"), info_.compute_units * 4, 512, arguments.data(), stream);
+    launch_plain(utilities_->function("nt_read"), std::int64_t{info_.compute_units} * 4, 512, arguments.data(), stream);
 }
 
 Rotation& GpuDevice::kernel_rotation(const GpuKernel& kernel, const GpuBuffers& buffers, bool cold) {
@@ -353,7 +353,7 @@ Rotation& GpuDevice::kernel_rotation(const GpuKernel& kernel, const GpuBuffers& 
 Enqueue GpuDevice::copy_with(DevicePointer place, int unroll, std::int64_t bytes, std::int64_t stride, int sets) const {
     const Function function = unroll > 0 ? utilities_->function(fmt::format("nt_copy_{}", unroll).c_str()) : nullptr;
     return [this, place, function, unroll, bytes, stride, sets](int set, Stream stream) {
-        DevicePointer from = place + static_cast<DevicePointer>((set % sets) * 2 * stride);
+        DevicePointer from = place + static_cast<DevicePointer>(2 * stride * (set % sets));
         DevicePointer to = from + static_cast<DevicePointer>(stride);
         if (function == nullptr) {
             check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream),
@@ -362,7 +362,8 @@ Enqueue GpuDevice::copy_with(DevicePointer place, int unroll, std::int64_t bytes
         }
         long long vectors = bytes / 16;
         constexpr int block = 512;
-        const std::int64_t grid = (vectors + block * unroll - 1) / (block * unroll);
+        const std::int64_t in_program = std::int64_t{block} * unroll;
+        const std::int64_t grid = (vectors + in_program - 1) / in_program;
         std::array<void*, 3> arguments{&from, &to, &vectors};
         launch_plain(function, grid, block, arguments.data(), stream);
     };

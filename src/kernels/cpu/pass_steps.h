@@ -50,7 +50,7 @@ struct Steps {
     [[gnu::always_inline]] static inline void prefetch(const T* p, std::int64_t ahead, int elements, Prefetch kind) {
         const auto address = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(ahead) * sizeof(T);
         for (std::uintptr_t byte = 0; byte < static_cast<std::uintptr_t>(elements) * sizeof(T); byte += 64) {
-            const void* line = reinterpret_cast<const void*>(address + byte);
+            const void* line = reinterpret_cast<const void*>(address + byte);  // NOLINT(performance-no-int-to-ptr)
             if (kind == Prefetch::streaming) {
                 __builtin_prefetch(line, 0, 0);
             } else {
