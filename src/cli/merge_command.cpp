@@ -1,6 +1,3 @@
-#include <filesystem>
-#include <system_error>
-
 #include <fmt/format.h>
 
 #include "cli/commands.h"
@@ -13,20 +10,6 @@
 
 namespace normtune::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A run that was killed has a journal and no results yet.
-void require_ended(const std::string& path) {
-    std::error_code ignored;
-    if (fs::exists(fs::path(path) / "journal.jsonl", ignored) &&
-        !fs::exists(fs::path(path) / "results.json", ignored)) {
-        throw InputError(
-            fmt::format("{0}: its sweep has not ended; if it was killed, go on with it by normtune sweep "
-                        "--resume {0}",
-                        path));
-    }
-}
 
 class MergeCommand : public Command {
 public:
@@ -50,7 +33,7 @@ public:
         }
         std::vector<NamedResults> parts;
         for (const std::string& file : files_) {
-            require_ended(file);
+            require_results(file);
             parts.push_back({file, read_results_json(file)});
         }
         Merged merged = merge_results(parts, settings_);

@@ -11,6 +11,7 @@
 #include "store/result_readers.h"
 #include "store/results_json.h"
 #include "store/row_builder.h"
+#include "store/run_folder.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -130,6 +131,7 @@ private:
 };
 
 std::string file_of(const std::string& path) {
+    require_results(path);
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) {
         return path;

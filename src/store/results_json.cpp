@@ -9,6 +9,7 @@
 #include "store/atomic_file.h"
 #include "store/record_json.h"
 #include "store/record_reader.h"
+#include "store/run_folder.h"
 #include "support/error.h"
 #include "support/utf8.h"
 
@@ -95,6 +96,7 @@ void write_result_files(const Results& results, const std::string& folder) {
 }
 
 Results read_results_json(const std::string& path) {
+    require_results(path);
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
     const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;

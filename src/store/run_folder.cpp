@@ -119,4 +119,19 @@ void fill_result_folder(const std::string& folder, const Results& results) {
     }
 }
 
+void require_results(const std::string& path) {
+    std::error_code ignored;
+    const fs::path given(path);
+    if (given.filename() == "journal.jsonl") {
+        throw InputError(fmt::format("{}: is the journal of a run; give the run's folder, or its results.json", path));
+    }
+    if (fs::exists(given / "journal.jsonl", ignored) && !fs::exists(given / "results.json", ignored) &&
+        !fs::exists(given / "results.csv", ignored)) {
+        throw InputError(
+            fmt::format("{0}: its sweep has not ended; if it was killed, go on with it by normtune sweep "
+                        "--resume {0}",
+                        path));
+    }
+}
+
 }  // namespace normtune

@@ -16,4 +16,8 @@ std::string create_run_folder(const std::string& out);
 /// SystemError.
 void fill_result_folder(const std::string& folder, const Results& results);
 
+/// Of a path that results are to be read from. Throws InputError where it is a run's journal, or the folder of a run
+/// that has a journal and no results yet.
+void require_results(const std::string& path);
+
 }  // namespace normtune
