@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "compare/comparison.h"
-#include "compare/synthetic.h"
+#include "judge/comparison.h"
+#include "judge/synthetic_runs.h"
 
 using namespace normtune;
 using namespace normtune::testing;
@@ -50,8 +50,8 @@ void synthetic(benchmark::State& state, NoiseShape shape, double slowdown, int o
             sweep.planted = [&](int p, int c) { return chosen(p * sweep.configurations + c) ? 1 + slowdown : 1.0; };
             const ResultRows after = synthetic_rows(sweep);
             tally.add(
-                compare(before, after, {}),
-                [&](const Pair& pair) { return one_in == 0 || chosen(static_cast<int>(pair.baseline)); }, one_in > 0);
+                compare(before, after, {}), [&](const Pair& pair) { return one_in == 0 || chosen(static_cast<int>(pair.baseline)); },
+                one_in > 0);
         }
         tally.report(state);
     }
@@ -87,10 +87,7 @@ void recorded(benchmark::State& state, const std::string& folder, double slowdow
                     const ResultRows after = slowed(b, 1 + slowdown, std::max(one_in, 1));
                     tally.add(
                         compare(before, after, {}),
-                        [&](const Pair& pair) {
-                            return one_in == 0 || pair.candidate % static_cast<unsigned>(one_in) == 0;
-                        },
-                        one_in > 0);
+                        [&](const Pair& pair) { return one_in == 0 || pair.candidate % static_cast<unsigned>(one_in) == 0; }, one_in > 0);
                 }
             }
         }
@@ -126,9 +123,7 @@ int main(int argc, char** argv) {
             for (const Case& c : cases) {
                 benchmark::RegisterBenchmark(
                     fmt::format("recorded_{}/{}", folder.path().filename().string(), c.name).c_str(),
-                    [=, path = folder.path().string()](benchmark::State& state) {
-                        recorded(state, path, c.slowdown, c.one_in);
-                    })
+                    [=, path = folder.path().string()](benchmark::State& state) { recorded(state, path, c.slowdown, c.one_in); })
                     ->Iterations(1)
                     ->Unit(benchmark::kMillisecond);
             }

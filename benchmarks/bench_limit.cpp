@@ -123,8 +123,7 @@ void plain_forward(const Problem& problem, const cpu::TensorPointers& set, std::
 }
 
 template <class T>
-void plain_backward(const Problem& problem, const cpu::TensorPointers& set, std::int64_t begin, std::int64_t end,
-                    float* dgamma) {
+void plain_backward(const Problem& problem, const cpu::TensorPointers& set, std::int64_t begin, std::int64_t end, float* dgamma) {
     const bool llama = problem.operation.casting == Casting::llama;
     const T* gamma = tensor<T>(set, TensorRole::gamma);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -146,8 +145,7 @@ void plain_backward(const Problem& problem, const cpu::TensorPointers& set, std:
 }
 
 template <class T>
-void plain_rows(const Problem& problem, const cpu::TensorPointers& set, std::int64_t begin, std::int64_t end,
-                std::vector<float>& dgamma) {
+void plain_rows(const Problem& problem, const cpu::TensorPointers& set, std::int64_t begin, std::int64_t end, std::vector<float>& dgamma) {
     if (problem.operation.mode == Mode::forward) {
         plain_forward<T>(problem, set, begin, end);
     } else {
@@ -268,8 +266,7 @@ void add(Dtype dtype, Casting casting, Mode mode) {
         }
         return *timings;
     };
-    const std::string name =
-        fmt::format("{}/{}/{}/", mode_names.name(mode), dtype_names.name(dtype), casting_names.name(casting));
+    const std::string name = fmt::format("{}/{}/{}/", mode_names.name(mode), dtype_names.name(dtype), casting_names.name(casting));
     const auto line = [&](const char* what, auto us, auto label) {
         benchmark::RegisterBenchmark((name + what).c_str(),
                                      [=](benchmark::State& state) {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "run/sweep.h"
-#include "run/worker.h"
+#include "run/worker/worker.h"
 
 namespace normtune {
 namespace {

@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "devices/registry.h"
-#include "problem/plan.h"
+#include "space/plan.h"
 
 namespace {
 
@@ -25,11 +25,10 @@ SearchSpace wide_space() {
                   {Axis::vector_bytes, {2, 4, 8, 16}},
                   {Axis::load_hint, {0, 1, 2}},
                   {Axis::store_hint, {0, 1}}};
-    space.rules = {
-        default_threads_per_row_rule(),
-        {"work", "rows_per_program * cols <= 65536", false, "bench", 1},
-        {"hints", "load_hint == default || residency != reload", true, "bench", 2},
-        {"mixed", "rows_side_by_side * vector_bytes + programs_per_sm > 3 || gamma == after", false, "bench", 3}};
+    space.rules = {default_threads_per_row_rule(),
+                   {"work", "rows_per_program * cols <= 65536", false, "bench", 1},
+                   {"hints", "load_hint == default || residency != reload", true, "bench", 2},
+                   {"mixed", "rows_side_by_side * vector_bytes + programs_per_sm > 3 || gamma == after", false, "bench", 3}};
     return space;
 }
 
@@ -40,8 +39,7 @@ void tell(benchmark::State& state, const ProblemPlan& plan) {
     getrusage(RUSAGE_SELF, &usage);
     state.counters["points"] = static_cast<double>(plan.points);
     state.counters["kept"] = static_cast<double>(plan.kept);
-    state.counters["points_per_s"] =
-        benchmark::Counter(static_cast<double>(plan.points), benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["points_per_s"] = benchmark::Counter(static_cast<double>(plan.points), benchmark::Counter::kIsIterationInvariantRate);
     state.counters["peak_rss_mib"] = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
@@ -61,8 +59,7 @@ void plan_wide_space(benchmark::State& state) {
         if (visits != Visits::none) {
             visitor = [&](const Configuration&, const RuleTally*) { ++seen; };
         }
-        plan = plan_problem(problem, space, BackendTraits{Backend::replay, {}, {}}, device, visits == Visits::all,
-                            visitor);
+        plan = plan_problem(problem, space, BackendTraits{Backend::replay, {}, {}}, device, visits == Visits::all, visitor);
         benchmark::DoNotOptimize(seen);
     }
     tell(state, plan);
@@ -82,12 +79,7 @@ void plan_default_space(benchmark::State& state) {
     tell(state, plan);
 }
 
-BENCHMARK(plan_wide_space)
-    ->ArgName("visit")
-    ->Arg(Visits::none)
-    ->Arg(Visits::kept)
-    ->Arg(Visits::all)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(plan_wide_space)->ArgName("visit")->Arg(Visits::none)->Arg(Visits::kept)->Arg(Visits::all)->Unit(benchmark::kMillisecond);
 
 BENCHMARK(plan_default_space)
     ->ArgNames({"cols", "mode"})

@@ -26,12 +26,12 @@
 #include "measure/stop_rule.h"
 #include "run/budget.h"
 #include "run/finals.h"
-#include "run/random.h"
 #include "run/series.h"
 #include "run/sweep.h"
 #include "run/trial_order.h"
 #include "run/tuning.h"
 #include "store/results.h"
+#include "support/random.h"
 
 using namespace normtune;
 
@@ -79,8 +79,8 @@ RecordedProblem finished(RecordedProblem problem) {
         if (trial != nullptr) {
             samples.push_back(sample_us(*trial));
             rounds = std::max(rounds, trial->rounds.size());
-            const auto taken = static_cast<double>(trial->samples) +
-                               static_cast<double>(trial->final_rounds_us.size() * samples_a_round) + 1;
+            const auto taken =
+                static_cast<double>(trial->samples) + static_cast<double>(trial->final_rounds_us.size() * samples_a_round) + 1;
             problem.exhaustive_us += taken * sample_us(*trial);
             problem.winner = trial->rank == 1 ? trial : problem.winner;
         }
@@ -133,8 +133,7 @@ struct Played {
 
 class Player {
 public:
-    Player(const RecordedProblem& problem, std::uint64_t seed)
-        : problem_(problem), random_(mix_seed(seed, problem.problem.key())) {}
+    Player(const RecordedProblem& problem, std::uint64_t seed) : problem_(problem), random_(mix_seed(seed, problem.problem.key())) {}
 
     /// Races the next `count` of the order, beside the best so far.
     void race(Played& played, std::size_t count) {
@@ -173,8 +172,7 @@ public:
         std::vector<std::size_t> ids;
         for (const Played::Trial& trial : played.tried) {
             if (!trial.dropped) {
-                candidates.push_back(
-                    {problem_.configurations[trial.id].key(), trial.series.p50_us(), trial.series.round_medians_us()});
+                candidates.push_back({problem_.configurations[trial.id].key(), trial.series.p50_us(), trial.series.round_medians_us()});
                 ids.push_back(trial.id);
             }
         }
@@ -233,9 +231,7 @@ private:
         // beside the medians, which are drawn from, that leaves √(1.87² − 1).
         constexpr double sample_beside_median_of_five = 1.58;
         out.p50_us = median(rounds_us);
-        const auto spread = [&](double q) {
-            return out.p50_us + sample_beside_median_of_five * (quantile(rounds_us, q) - out.p50_us);
-        };
+        const auto spread = [&](double q) { return out.p50_us + sample_beside_median_of_five * (quantile(rounds_us, q) - out.p50_us); };
         out.p20_us = spread(0.2);
         out.p80_us = spread(0.8);
         return out;
@@ -253,9 +249,7 @@ private:
         }
         return ids.size();
     }
-    void warm_up(Played& played, std::size_t id, bool warm) const {
-        played.spent_us += warm ? 0 : sample_us(*problem_.trials[id]);
-    }
+    void warm_up(Played& played, std::size_t id, bool warm) const { played.spent_us += warm ? 0 : sample_us(*problem_.trials[id]); }
     void references(Played& played) const { played.spent_us += 2 * problem_.reference_us; }
     double one_round(Played& played, RecordedTimes& times, Series& series, double round_us = tuning::race_round_us) {
         times.begin_round(random_);
@@ -325,8 +319,8 @@ struct Tally {
     }
     void print(const std::string& sweep, const std::string& strategy) const {
         fmt::print("| {} | {} | {:.2f} % | {:.2f} % | {:.2f} % | {:.1f} % | {:.1f} % | {}{} |\n", sweep, strategy,
-                   100 * (std::exp(log_regret / (problems - nothing)) - 1), 100 * (worst - 1), 100 * over / problems,
-                   100 * tried / trials, 100 * spent_us / exhaustive_us, worst_problem,
+                   100 * (std::exp(log_regret / (problems - nothing)) - 1), 100 * (worst - 1), 100 * over / problems, 100 * tried / trials,
+                   100 * spent_us / exhaustive_us, worst_problem,
                    nothing > 0 ? fmt::format("; {:.2f} % without a winner", 100 * nothing / problems) : "");
     }
 };
@@ -373,11 +367,9 @@ void measure_all(const std::vector<RecordedProblem>& problems, std::uint64_t see
 }
 
 /// Those not tried yet, by what is known by now.
-void order_rest(const RecordedProblem& problem, Played& played, const std::vector<MeasuredProblem>& known,
-                std::uint64_t seed) {
+void order_rest(const RecordedProblem& problem, Played& played, const std::vector<MeasuredProblem>& known, std::uint64_t seed) {
     const std::vector<std::size_t> order = promising_first(problem.problem, problem.configurations, known, seed);
-    const std::vector<std::size_t> before(played.order.begin(),
-                                          played.order.begin() + static_cast<std::ptrdiff_t>(played.next));
+    const std::vector<std::size_t> before(played.order.begin(), played.order.begin() + static_cast<std::ptrdiff_t>(played.next));
     played.order = before;
     std::copy_if(order.begin(), order.end(), std::back_inserter(played.order),
                  [&](std::size_t i) { return std::find(before.begin(), before.end(), i) == before.end(); });

@@ -20,8 +20,8 @@ void version_as_process(benchmark::State& state) {
     for (auto iteration : state) {
         pid_t child = 0;
         int status = 0;
-        if (posix_spawn(&child, NORMTUNE_EXECUTABLE, &actions, nullptr, arguments, environ) != 0 ||
-            waitpid(child, &status, 0) != child || status != 0) {
+        if (posix_spawn(&child, NORMTUNE_EXECUTABLE, &actions, nullptr, arguments, environ) != 0 || waitpid(child, &status, 0) != child ||
+            status != 0) {
             state.SkipWithError("normtune --version failed");
             break;
         }

@@ -11,7 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/output.h"
 #include "devices/hip/hiprtc.h"
-#include "run/worker.h"
+#include "run/worker/worker.h"
 #include "support/error.h"
 
 namespace {
@@ -43,7 +43,6 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         return fail(ExitCode::usage, "out of memory; select fewer problems, or a smaller space");
     } catch (const std::exception& error) {
-        return fail(ExitCode::defect,
-                    fmt::format("internal error: {}; please report it with its command line", error.what()));
+        return fail(ExitCode::defect, fmt::format("internal error: {}; please report it with its command line", error.what()));
     }
 }

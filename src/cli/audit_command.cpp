@@ -1,8 +1,8 @@
-#include "audit/audit.h"
 #include "cli/commands.h"
 #include "cli/heuristic_value.h"
 #include "cli/output.h"
 #include "cli/record_files.h"
+#include "judge/audit.h"
 #include "report/audit_report.h"
 
 namespace normtune::cli {
@@ -18,8 +18,7 @@ public:
         options.many("--heuristic", heuristic(heuristics_),
                      "A rule of thumb of your own, in the words of a space's rules;\nmay be repeated");
         options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json"}, format_),
-                    "json: schemas/audit.schema.json (default: table)");
+        options.one("--format", word_of({"table", "markdown", "json"}, format_), "json: schemas/audit.schema.json (default: table)");
         options.example("normtune audit results/run-20261120-120000");
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --space my_space.yaml --format markdown");

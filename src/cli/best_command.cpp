@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "report/best_export.h"
+#include "report/export/best_export.h"
 #include "report/winners.h"
 #include "store/results.h"
 #include "store/stored_results.h"
@@ -17,13 +17,11 @@ public:
         options.flag("--from-db", "Instead of results: of each problem what the store of winners has newest", from_db_);
         options.one("--device-name", text("PATTERN", filter_.device),
                     "Of the store: only devices of this name; * and ? match as in a shell");
-        options.one("--arch", text("PATTERN", filter_.arch),
-                    "Of the store: only these architectures, as sm_90 or 'gfx*'");
+        options.one("--arch", text("PATTERN", filter_.arch), "Of the store: only these architectures, as sm_90 or 'gfx*'");
         options.flag("--hot", "Of the store: what was measured on data in cache (default: cold)", hot_);
-        options.one(
-            "--format", word_of({"table", "json", "cpp", "triton"}, format_),
-            "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
-            "columns;\ntriton: a Python module for Triton launchers\n(default: table)");
+        options.one("--format", word_of({"table", "json", "cpp", "triton"}, format_),
+                    "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
+                    "columns;\ntriton: a Python module for Triton launchers\n(default: table)");
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
@@ -75,8 +73,7 @@ private:
             all.push_back(std::move(device.results));
         }
         if (all.empty()) {
-            throw InputError(fmt::format("{}: the store has no winner that was measured {} on such a device", path,
-                                         hot_ ? "hot" : "cold"));
+            throw InputError(fmt::format("{}: the store has no winner that was measured {} on such a device", path, hot_ ? "hot" : "cold"));
         }
         return all;
     }
@@ -91,9 +88,8 @@ private:
             out += winners_table(find_winners(all[i]), terminal_width(stdout), style.color);
         }
         if (older_ > 0) {
-            out += fmt::format(
-                "Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n",
-                older_);
+            out += fmt::format("Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n",
+                               older_);
         }
         return out;
     }

@@ -60,8 +60,7 @@ std::string overview() {
 }
 
 const CommandEntry& find_command(const std::string& word) {
-    const auto* const found =
-        std::find_if(entries.begin(), entries.end(), [&](const CommandEntry& entry) { return entry.name == word; });
+    const auto* const found = std::find_if(entries.begin(), entries.end(), [&](const CommandEntry& entry) { return entry.name == word; });
     if (found != entries.end()) {
         return *found;
     }
@@ -72,11 +71,10 @@ const CommandEntry& find_command(const std::string& word) {
     }
     if (word.starts_with("-")) {
         names = {"--help", "--version"};
-        throw InputError(fmt::format("unknown option '{}' before the command{}", word,
-                                     suggestion(word, names.data(), names.data() + names.size())));
+        throw InputError(
+            fmt::format("unknown option '{}' before the command{}", word, suggestion(word, names.data(), names.data() + names.size())));
     }
-    throw InputError(
-        fmt::format("unknown command '{}'{}", word, suggestion(word, names.data(), names.data() + names.size())));
+    throw InputError(fmt::format("unknown command '{}'{}", word, suggestion(word, names.data(), names.data() + names.size())));
 }
 
 }  // namespace

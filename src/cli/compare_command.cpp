@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/compare_options.h"
 #include "cli/output.h"
-#include "compare/summary.h"
+#include "judge/summary.h"
 #include "report/comparison_report.h"
 
 namespace normtune::cli {
@@ -19,14 +19,11 @@ public:
         options.one("CANDIDATE", file(candidate_), "What is now, in any of these formats");
         declare_matching(options, settings_);
         options.group("Verdicts");
-        options.one("--threshold", number(0.01, 1000, threshold_percent_),
-                    "Percent: the least change that counts (default: 1)");
+        options.one("--threshold", number(0.01, 1000, threshold_percent_), "Percent: the least change that counts (default: 1)");
         options.one("--metric", name_of(metric_names, settings_.metric), "(default: latency)");
         options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_),
-                    "markdown: for a pull request\n(default: table)");
-        options.one("--most", whole_number(0, 1'000'000'000, most_),
-                    "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
+        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_), "markdown: for a pull request\n(default: table)");
+        options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
         options.example("normtune compare before/ after/");
         options.example("normtune compare before.json after.json --by best --format markdown");
         options.example("normtune compare old/all_benchmark_data.csv new/all_benchmark_data.csv --metric memory");
@@ -69,8 +66,7 @@ void declare_matching(OptionSet& options, CompareSettings& settings) {
     options.group("Matching");
     options.one("--by", name_of(match_by_names, settings.by),
                 "config: each configuration with itself\nbest: each side's winner of a problem (default: config)");
-    options.list("--across", name_of(facet_names, settings.across),
-                 "What may differ; without it such results are refused");
+    options.list("--across", name_of(facet_names, settings.across), "What may differ; without it such results are refused");
 }
 
 std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate) {

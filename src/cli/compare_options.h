@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/option_set.h"
-#include "compare/comparison.h"
+#include "judge/comparison.h"
 
 namespace normtune::cli {
 

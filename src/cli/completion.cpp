@@ -47,8 +47,7 @@ std::string bash_values(const OptionSpec& spec) {
     const Value& value = spec.value;
     std::string code;
     if (!value.choices.empty()) {
-        code = fmt::format("_normtune_words{} '{}'", spec.arity == Arity::list ? "_list" : "",
-                           fmt::join(value.choices, " "));
+        code = fmt::format("_normtune_words{} '{}'", spec.arity == Arity::list ? "_list" : "", fmt::join(value.choices, " "));
     }
     if (value.completion != Completion::none) {
         code += code.empty() ? "" : "; ";
@@ -93,8 +92,8 @@ std::string zsh_argument(const OptionSpec& spec) {
     if (spec.arity == Arity::flag) {
         return fmt::format("'{}[{}]'", spec.name, help);
     }
-    return fmt::format("'{}{}[{}]:{}:{}'", spec.arity == Arity::one ? "" : "*", spec.name, help,
-                       zsh_quoted(spec.value.placeholder), zsh_action(spec));
+    return fmt::format("'{}{}[{}]:{}:{}'", spec.arity == Arity::one ? "" : "*", spec.name, help, zsh_quoted(spec.value.placeholder),
+                       zsh_action(spec));
 }
 
 }  // namespace
@@ -150,8 +149,7 @@ _normtune() {{
 }}
 complete -F _normtune normtune
 )bash",
-                       fmt::arg("commands", command_names()), fmt::arg("options", options_code),
-                       fmt::arg("values", values_code));
+                       fmt::arg("commands", command_names()), fmt::arg("options", options_code), fmt::arg("values", values_code));
 }
 
 std::string zsh_completion() {

@@ -19,8 +19,7 @@ DeviceChoice best_device(std::optional<std::int64_t> ordinal) {
             return {report.backend, report.info->ordinal, {}, *report.info};
         }
     }
-    throw InputError(
-        fmt::format("--device: there is no device {}; normtune devices says what is here", ordinal.value_or(0)));
+    throw InputError(fmt::format("--device: there is no device {}; normtune devices says what is here", ordinal.value_or(0)));
 }
 
 }  // namespace
@@ -38,8 +37,7 @@ void DeviceOptions::declare_script(OptionSet& options) {
 
 void DeviceOptions::declare(OptionSet& options) {
     declare_backend(options);
-    options.one("--device", whole_number(0, most_devices - 1, ordinals_),
-                "Which of the backend's devices (default: 0)");
+    options.one("--device", whole_number(0, most_devices - 1, ordinals_), "Which of the backend's devices (default: 0)");
     declare_script(options);
 }
 
@@ -54,8 +52,8 @@ void DeviceOptions::declare_several(OptionSet& options) {
         } else if (std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); })) {
             take(word);
         } else {
-            throw InputError(fmt::format("{} is neither a device's number nor '{}'; normtune devices lists them",
-                                         quoted_for_message(word), every_device));
+            throw InputError(fmt::format("{} is neither a device's number nor '{}'; normtune devices lists them", quoted_for_message(word),
+                                         every_device));
         }
     };
     options.list("--device", std::move(ordinal_or_all),
@@ -68,8 +66,7 @@ bool DeviceOptions::given() const {
 }
 
 bool DeviceOptions::fits(Backend backend) const {
-    return ordinals_.empty() && replay_script_.empty() &&
-           (!backend_ || *backend_ == automatic || backend_names.find(*backend_) == backend);
+    return ordinals_.empty() && replay_script_.empty() && (!backend_ || *backend_ == automatic || backend_names.find(*backend_) == backend);
 }
 
 DeviceChoice DeviceOptions::choose() const {
@@ -99,8 +96,7 @@ std::vector<DeviceChoice> DeviceOptions::choose_several() const {
     const DeviceChoice first = chosen.front();
     const auto add = [&](int ordinal) {
         if (ordinal != first.ordinal) {
-            chosen.push_back(
-                {first.backend, ordinal, replay_script_, describe_device(first.backend, ordinal, replay_script_)});
+            chosen.push_back({first.backend, ordinal, replay_script_, describe_device(first.backend, ordinal, replay_script_)});
         }
     };
     if (all_) {

@@ -10,11 +10,11 @@
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
-#include "report/launch_json.h"
+#include "report/export/launch_json.h"
 #include "report/winners.h"
-#include "store/atomic_file.h"
 #include "store/results.h"
 #include "store/run_folder.h"
+#include "support/atomic_file.h"
 
 namespace normtune::cli {
 namespace {
@@ -26,8 +26,7 @@ public:
         options.one("--problem", text("KEY", problem_), "The problem, e.g. rms_norm/forward/bf16/llama/8192x4096");
         options.one("--eps", number(0, 1, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
         options.one("--config", text("KEY", configuration_), "The configuration");
-        options.one("--from", file(from_),
-                    "Instead of --config: the winner on the problem in results.json or a run folder");
+        options.one("--from", file(from_), "Instead of --config: the winner on the problem in results.json or a run folder");
         device_.declare(options);
         options.one("--arch", word_of(known_architectures(Backend::cuda), arch_),
                     "For a well-known device of this architecture; none need be here");
@@ -50,13 +49,12 @@ public:
         kernel.device = device(kernel);
         if (kernel.device.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
-                                         backend_names.name(kernel.device.backend),
-                                         fmt::join(known_architectures(Backend::cuda), "|")));
+                                         backend_names.name(kernel.device.backend), fmt::join(known_architectures(Backend::cuda), "|")));
         }
         const std::string objection = gpu::objection(kernel.configuration, kernel.problem, kernel.device);
         if (!objection.empty()) {
-            throw InputError(fmt::format("{} does not go with {} on {}: {}", kernel.configuration.key(),
-                                         kernel.problem.key(), kernel.device.arch, objection));
+            throw InputError(fmt::format("{} does not go with {} on {}: {}", kernel.configuration.key(), kernel.problem.key(),
+                                         kernel.device.arch, objection));
         }
         const std::unique_ptr<CodeCompiler> compiler = open_compiler(kernel.device);
         kernel.compiler = compiler->name();
@@ -71,8 +69,8 @@ public:
         write_file_atomically(folder + "/kernel.cubin", {reinterpret_cast<const char*>(image.data()), image.size()});
         write_file_atomically(folder + "/kernel.cu", source(kernel));
         write_file_atomically(folder + "/launch.json", launch_json(kernel));
-        print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n",
-                          kernel.configuration.key(), kernel.problem.key(), kernel.device.arch, folder));
+        print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n", kernel.configuration.key(),
+                          kernel.problem.key(), kernel.device.arch, folder));
         return ExitCode::good;
     }
 
@@ -109,8 +107,7 @@ private:
         }
         DeviceInfo known = describe_architecture(*arch_);
         if (!device_.fits(known.backend)) {
-            throw InputError(
-                fmt::format("--arch {}: --device, --replay-script and another --backend do not go with it", *arch_));
+            throw InputError(fmt::format("--arch {}: --device, --replay-script and another --backend do not go with it", *arch_));
         }
         return known;
     }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "audit/fit.h"
 #include "cli/commands.h"
 #include "cli/heuristic_value.h"
 #include "cli/output.h"
 #include "cli/record_files.h"
 #include "devices/registry.h"
+#include "judge/fit.h"
 #include "report/fit_report.h"
 
 namespace normtune::cli {
@@ -33,8 +33,7 @@ public:
         options.one("--hold-out", hold_out(),
                     "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
                     "MODEL/SITE with * and ?, or\nnone (default: 4)");
-        options.many("--heuristic", heuristic(settings_.rivals),
-                     "A rule of thumb of your own beside the named ones; may be\nrepeated");
+        options.many("--heuristic", heuristic(settings_.rivals), "A rule of thumb of your own beside the named ones; may be\nrepeated");
         options.group("Output");
         options.one("--format", word_of({"table", "markdown", "json", "cpp", "python"}, format_),
                     "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch "
@@ -74,9 +73,7 @@ private:
     }
 
     Value hold_out() {
-        return {"WHICH", {}, Completion::none, [this](const std::string& word) {
-                    settings_.hold_out = HoldOut::parse(word);
-                }};
+        return {"WHICH", {}, Completion::none, [this](const std::string& word) { settings_.hold_out = HoldOut::parse(word); }};
     }
 
     /// In the order of Axis, whatever the order of the words.

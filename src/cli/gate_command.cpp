@@ -9,12 +9,12 @@
 #include "cli/compare_options.h"
 #include "cli/output.h"
 #include "cli/remeasure.h"
-#include "compare/gate.h"
+#include "judge/gate.h"
 #include "report/gate_report.h"
-#include "store/atomic_file.h"
-#include "store/descriptor.h"
+#include "support/atomic_file.h"
 #include "support/clock.h"
 #include "support/config_file.h"
+#include "support/descriptor.h"
 
 namespace normtune::cli {
 namespace {
@@ -26,9 +26,9 @@ public:
     void declare(OptionSet& options) override {
         options.one("--baseline", file(baseline_), "What was: a run folder or a results file, as for compare");
         options.one("--candidate", file(candidate_), "What is now");
-        options.one("--policy", shipped_file("gates", policy_),
-                    fmt::format("What counts; shipped: {}\n(default: default)",
-                                fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
+        options.one(
+            "--policy", shipped_file("gates", policy_),
+            fmt::format("What counts; shipped: {}\n(default: default)", fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
         options.group("Reports");
         options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
         options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
@@ -85,11 +85,10 @@ private:
                 const ResultRows& side = *it.comparison->candidate;
                 const ResultRow& row = *it.comparison->candidate_row(*it.pair);
                 if (side.format != ResultFormat::results_json && side.format != ResultFormat::results_csv) {
-                    throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}",
-                                                 side.name, result_format_names.name(side.format)));
+                    throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}", side.name,
+                                                 result_format_names.name(side.format)));
                 }
-                trials.push_back(
-                    {std::string(side.text(side.problem_of(row).key)), std::string(side.text(row.configuration))});
+                trials.push_back({std::string(side.text(side.problem_of(row).key)), std::string(side.text(row.configuration))});
                 cold = side.origin_of(row).cold != RowOrigin::Cold::hot;
             }
         }
@@ -97,8 +96,7 @@ private:
             return;
         }
         if (suspects > most_suspects) {
-            verdict.remarks.push_back(
-                fmt::format("{} suspects; the first {} were measured again", suspects, most_suspects));
+            verdict.remarks.push_back(fmt::format("{} suspects; the first {} were measured again", suspects, most_suspects));
         }
         const ResultRows fresh = rows_of(remeasure(trials, device_.choose(), cold, quiet_), "the fresh measurement");
         const Comparison comparison = compare(baseline, fresh, policy.settings(Metric::latency));

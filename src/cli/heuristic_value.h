@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "audit/thumb_rule.h"
 #include "cli/value.h"
+#include "judge/thumb_rule.h"
 
 namespace normtune::cli {
 

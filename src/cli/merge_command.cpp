@@ -14,11 +14,9 @@ namespace {
 class MergeCommand : public Command {
 public:
     void declare(OptionSet& options) override {
-        options.many("RESULTS", file(files_),
-                     "Run folders or results.json: shards of a sweep, or sweeps of other problems");
+        options.many("RESULTS", file(files_), "Run folders or results.json: shards of a sweep, or sweeps of other problems");
         options.one("-o,--out", folder(out_), "Where results.csv, results.json and liger.csv go; new or empty");
-        options.list("--across", name_of(merge_facet_names, settings_.across),
-                     "What may differ; without it such results are refused");
+        options.list("--across", name_of(merge_facet_names, settings_.across), "What may differ; without it such results are refused");
         options.flag("--partial", "Merge although shards are missing or were interrupted", settings_.partial);
         options.example("normtune merge shard-1 shard-2 shard-3 shard-4 -o merged");
         options.example("normtune merge qwen3/results.json llama3/results.json -o both --across version");
@@ -55,8 +53,8 @@ private:
     void report(const Results& results, const std::string& folder) const {
         const Style style = style_of(stdout);
         print(fmt::format("{}\n{}\nMerged {} file{} into {}: results.csv, results.json, liger.csv\n",
-                          winners_table(find_winners(results), terminal_width(stdout), style.color),
-                          outcomes_text(results, style), files_.size(), files_.size() == 1 ? "" : "s", folder));
+                          winners_table(find_winners(results), terminal_width(stdout), style.color), outcomes_text(results, style),
+                          files_.size(), files_.size() == 1 ? "" : "s", folder));
     }
 
     std::vector<std::string> files_;

@@ -91,8 +91,7 @@ struct OptionSet::State {
     }
 };
 
-OptionSet::OptionSet(std::string_view command, std::string_view description)
-    : state_(std::make_unique<State>(std::string(description))) {
+OptionSet::OptionSet(std::string_view command, std::string_view description) : state_(std::make_unique<State>(std::string(description))) {
     CLI::App& app = state_->app;
     app.name(fmt::format("normtune {}", command));
     app.set_help_flag("-h,--help", "Print this help");
@@ -138,8 +137,7 @@ void OptionSet::declare(std::string_view name, Arity arity, Value value, std::st
     const std::string description(help);
     const std::size_t comma = name.find(',');
     OptionSpec spec{comma == std::string_view::npos ? words : words.substr(comma + 1),
-                    comma == std::string_view::npos ? "" : words.substr(0, comma), arity, std::move(value),
-                    description};
+                    comma == std::string_view::npos ? "" : words.substr(0, comma), arity, std::move(value), description};
     CLI::Option* option = nullptr;
     if (arity == Arity::flag) {
         option = app.add_flag_function(

@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "cli/selection_options.h"
 #include "devices/registry.h"
-#include "problem/rules.h"
 #include "report/plan_report.h"
+#include "space/rules.h"
 #include "support/on_all_cores.h"
 
 namespace normtune::cli {
@@ -40,9 +40,8 @@ public:
         std::unique_ptr<CodeCompiler> compiler = compile_ ? open_compiler(report.device) : nullptr;
         const ShardShare share = share_of(shard_.value_or(Shard{}), work.problems, work.space, traits, report.device);
         std::vector<Planned> planned(share.places.size());
-        on_all_cores(planned.size(), [&](std::size_t i) {
-            planned[i] = plan(work.problems[share.places[i]], report.space, traits, report.device);
-        });
+        on_all_cores(planned.size(),
+                     [&](std::size_t i) { planned[i] = plan(work.problems[share.places[i]], report.space, traits, report.device); });
         std::vector<std::vector<Configuration>> kept;
         for (Planned& one : planned) {
             kept.push_back(std::move(one.kept));
@@ -74,8 +73,7 @@ private:
     }
 
     // One problem is queued ahead of the one whose results are taken, so that no core waits.
-    void compile(PlanReport& report, CodeCompiler& compiler,
-                 const std::vector<std::vector<Configuration>>& kept) const {
+    void compile(PlanReport& report, CodeCompiler& compiler, const std::vector<std::vector<Configuration>>& kept) const {
         const auto start = std::chrono::steady_clock::now();
         const auto queue = [&](std::size_t problem) {
             for (std::size_t i = 0; problem < kept.size() && i < kept[problem].size(); ++i) {
@@ -114,8 +112,7 @@ private:
         std::vector<PlanReport::PrunedKey> pruned_keys;
     };
 
-    Planned plan(const Problem& problem, const SearchSpace& space, const BackendTraits& traits,
-                 const DeviceInfo& device) const {
+    Planned plan(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device) const {
         Planned planned;
         PlanVisitor visitor;
         if (list_ || show_pruned_ || compile_) {

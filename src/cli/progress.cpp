@@ -18,23 +18,21 @@ constexpr int narrowest = 40;
 constexpr int usual_width = 80;
 
 std::string remaining_text(const Progress& progress) {
-    const bool told =
-        progress.remaining_s >= 0 && progress.trials_done > 0 && progress.trials_done < progress.trials_total;
+    const bool told = progress.remaining_s >= 0 && progress.trials_done > 0 && progress.trials_done < progress.trials_total;
     return !told ? "" : time_text(progress.remaining_s) + " left";
 }
 
 }  // namespace
 
 std::string progress_bar(const Progress& progress, int width) {
-    const double share = progress.trials_total == 0
-                             ? 0
-                             : static_cast<double>(progress.trials_done) / static_cast<double>(progress.trials_total);
+    const double share =
+        progress.trials_total == 0 ? 0 : static_cast<double>(progress.trials_done) / static_cast<double>(progress.trials_total);
     const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * bar_cells);
     std::string bar(filled, '=');
     bar += filled < bar_cells ? ">" : "";
     bar.resize(bar_cells, ' ');
-    std::string line = fmt::format("[{}] {}/{} trials  {}/s", bar, progress.trials_done, progress.trials_total,
-                                   three_digits(progress.trials_per_s));
+    std::string line =
+        fmt::format("[{}] {}/{} trials  {}/s", bar, progress.trials_done, progress.trials_total, three_digits(progress.trials_per_s));
     const std::string faulty = progress.faulty > 0 ? fmt::format("{} faulty", progress.faulty) : "";
     for (const std::string& part : {remaining_text(progress), faulty, progress.problem_key}) {
         line += part.empty() ? "" : "  " + part;
@@ -43,8 +41,8 @@ std::string progress_bar(const Progress& progress, int width) {
 }
 
 std::string progress_line(const Progress& progress) {
-    std::string line = fmt::format("{} of {} trials, {}/s", progress.trials_done, progress.trials_total,
-                                   three_digits(progress.trials_per_s));
+    std::string line =
+        fmt::format("{} of {} trials, {}/s", progress.trials_done, progress.trials_total, three_digits(progress.trials_per_s));
     if (const std::string left = remaining_text(progress); !left.empty()) {
         line += ", " + left;
     }

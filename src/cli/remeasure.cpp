@@ -8,7 +8,7 @@
 
 #include "cli/progress.h"
 #include "run/sweep.h"
-#include "store/descriptor.h"
+#include "support/descriptor.h"
 
 namespace normtune::cli {
 namespace {

@@ -16,14 +16,12 @@ void RunOptions::declare(OptionSet& options) {
     selection_.declare(options);
     declare_shard(options, shard_);
     options.one("--strategy", name_of(strategy_names, strategy_), "How the space is searched (default: racing)");
-    options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_),
-                "random: configurations drawn for each problem");
+    options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_), "random: configurations drawn for each problem");
     options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_),
                 "Of the inputs, the order and what is drawn (default: 0)");
     device_.declare_several(options);
     options.group("Run");
-    options.one("--budget", duration(1, 365 * day_s, budget_s_),
-                "Stop after this long; racing spends it where it tells most");
+    options.one("--budget", duration(1, 365 * day_s, budget_s_), "Stop after this long; racing spends it where it tells most");
     options.one("--timeout", duration(0.01, day_s, timeout_s_),
                 fmt::format("Give up on a trial after this long (default: {}s)", defaults.trial_timeout_s));
     options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");

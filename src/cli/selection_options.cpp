@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "problem/study.h"
+#include "space/study.h"
 
 namespace normtune::cli {
 namespace {
@@ -44,16 +44,13 @@ void SelectionOptions::declare(OptionSet& options) {
     options.many("--shapes", shipped_file("shapes", shapes_), "Shape files, or shipped names (normtune shapes)");
     options.list("--model", text("NAME", selection_.models), "Only these models; * and ? match as in a shell");
     options.list("--site", text("NAME", selection_.sites), "Only these sites: hidden, q_norm, k_norm, q_a, kv_a");
-    options.list("--tokens", whole_number(1, largest_size, selection_.tokens),
-                 "Instead of the file's numbers of tokens");
+    options.list("--tokens", whole_number(1, largest_size, selection_.tokens), "Instead of the file's numbers of tokens");
     options.list("--op", name_of(op_names, selection_.ops), "Instead of the file's ops");
     options.list("--mode", name_of(mode_names, selection_.modes), "Instead of the file's modes");
     options.list("--dtype", name_of(dtype_names, selection_.dtypes), "Instead of the file's types");
     options.list("--casting", name_of(casting_names, selection_.castings), "Where values are rounded to the type");
-    options.one("--weight-dtype", name_of(weight_type_names, selection_.weight_type),
-                "Type of gamma: that of x, or fp32");
-    options.one("--residual", name_of(residual_names, selection_.residual),
-                "Fused add: the sum is rounded before it is squared, or not");
+    options.one("--weight-dtype", name_of(weight_type_names, selection_.weight_type), "Type of gamma: that of x, or fp32");
+    options.one("--residual", name_of(residual_names, selection_.residual), "Fused add: the sum is rounded before it is squared, or not");
     options.flag("--in-place", "Backward: write dx over dy", selection_.in_place);
     options.one("--problem", text("KEY", problem_), "One problem by its key, instead of --shapes");
     options.one("--eps", number(least_eps, most_eps, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
@@ -66,15 +63,13 @@ void SelectionOptions::declare(OptionSet& options) {
 }
 
 bool SelectionOptions::narrowed() const {
-    return !(selection_.models.empty() && selection_.sites.empty() && selection_.tokens.empty() &&
-             selection_.ops.empty() && selection_.modes.empty() && selection_.dtypes.empty() &&
-             selection_.castings.empty() && !selection_.weight_type && !selection_.in_place &&
-             selection_.residual == Selection{}.residual);
+    return !(selection_.models.empty() && selection_.sites.empty() && selection_.tokens.empty() && selection_.ops.empty() &&
+             selection_.modes.empty() && selection_.dtypes.empty() && selection_.castings.empty() && !selection_.weight_type &&
+             !selection_.in_place && selection_.residual == Selection{}.residual);
 }
 
 bool SelectionOptions::given() const {
-    return narrowed() || eps_ || !shapes_.empty() || !problem_.empty() || !space_.empty() || !configuration_.empty() ||
-           !study_.empty();
+    return narrowed() || eps_ || !shapes_.empty() || !problem_.empty() || !space_.empty() || !configuration_.empty() || !study_.empty();
 }
 
 Selection SelectionOptions::narrow(Selection selection) const {
@@ -108,8 +103,7 @@ std::vector<Problem> SelectionOptions::problems() const {
         throw InputError("--eps goes with --problem; shape files say the eps of their models");
     }
     if (shapes_.empty()) {
-        throw InputError(
-            fmt::format("no shapes are selected; give --shapes FILE, or a shipped name: {}", shipped_list("shapes")));
+        throw InputError(fmt::format("no shapes are selected; give --shapes FILE, or a shipped name: {}", shipped_list("shapes")));
     }
     std::vector<ShapesFile> files;
     for (const std::string& file : shapes_) {

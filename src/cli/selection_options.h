@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/option_set.h"
-#include "problem/device_info.h"
 #include "problem/shapes_file.h"
-#include "problem/shard.h"
-#include "problem/space.h"
+#include "space/device_info.h"
+#include "space/shard.h"
+#include "space/space.h"
 
 namespace normtune::cli {
 

@@ -7,11 +7,11 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/selection_options.h"
-#include "compare/selfcheck.h"
+#include "judge/selfcheck.h"
 #include "report/table.h"
 #include "run/sweep.h"
-#include "store/atomic_file.h"
 #include "store/run_folder.h"
+#include "support/atomic_file.h"
 #include "support/clock.h"
 
 namespace normtune::cli {
@@ -32,8 +32,7 @@ public:
         options.one("--out", folder(out_), "Where the sweeps and policy.yaml go (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
         options.example("normtune selfcheck --shapes qwen3 --model Qwen3-8B --tokens 512,8192 --space quick");
-        options.example(
-            "normtune gate --baseline a --candidate b --policy results/run-20261120T235959Z-1f3a/policy.yaml");
+        options.example("normtune gate --baseline a --candidate b --policy results/run-20261120T235959Z-1f3a/policy.yaml");
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
@@ -71,15 +70,14 @@ public:
         const SelfCheck beside = check_itself(both, {});
         for (const SelfCheck& check : {between, beside}) {
             if (check.pairs == 0) {
-                complain(check.not_comparable.empty() ? "nothing was measured that could be compared"
-                                                      : check.not_comparable);
+                complain(check.not_comparable.empty() ? "nothing was measured that could be compared" : check.not_comparable);
                 return ExitCode::not_comparable;
             }
         }
         const std::string policy = (std::filesystem::path(folder) / "policy.yaml").string();
-        write_file_atomically(policy, policy_from(between, beside, "selfcheck",
-                                                  fmt::format("Written by normtune selfcheck on {}, {}.",
-                                                              device.info.name, utc_timestamp())));
+        write_file_atomically(policy,
+                              policy_from(between, beside, "selfcheck",
+                                          fmt::format("Written by normtune selfcheck on {}, {}.", device.info.name, utc_timestamp())));
         print(fmt::format("{}\nA policy with these thresholds: {}\n", report(between, beside), policy));
         return ExitCode::good;
     }
@@ -95,8 +93,8 @@ private:
         std::string out = fmt::format(
             "{}{} sweeps of the same code, one after another: {} comparisons.\n{}"
             "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n",
-            "Each trial twice in the same rounds.\n" + alarms(beside) + "\n", between.sweeps, between.comparisons,
-            alarms(between), between.run_to_run * 100);
+            "Each trial twice in the same rounds.\n" + alarms(beside) + "\n", between.sweeps, between.comparisons, alarms(between),
+            between.run_to_run * 100);
         if (!between.noisier.empty()) {
             Table table({{"noisier than that"}, {"threshold", Align::right}});
             for (const SelfCheck::Problem& problem : between.noisier) {
@@ -111,8 +109,8 @@ private:
         return fmt::format(
             "False alarms: {} of {} pairs ({:.2f}%) called faster or slower; {} ({:.1f}%) ambiguous.\n"
             "A change that is found 95 times in 100: {:.1f}% (median of the pairs).\n",
-            check.called, grouped(check.pairs), share(check.called, check), check.ambiguous,
-            share(check.ambiguous, check), check.usual_change * 100);
+            check.called, grouped(check.pairs), share(check.called, check), check.ambiguous, share(check.ambiguous, check),
+            check.usual_change * 100);
     }
 
     static double share(std::size_t count, const SelfCheck& check) {

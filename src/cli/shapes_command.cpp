@@ -5,7 +5,7 @@
 #include "problem/problem.h"
 #include "problem/shapes_file.h"
 #include "report/table.h"
-#include "store/atomic_file.h"
+#include "support/atomic_file.h"
 #include "support/config_file.h"
 #include "support/shipped.h"
 
@@ -30,8 +30,7 @@ public:
     void declare(OptionSet& options) override {
         options.one("NAME", shipped_file("shapes", name_), "Print this shapes file; without it, list the shipped ones");
         options.one("--from-hf", file(config_), "Make shapes of a Hugging Face model configuration (config.json)");
-        options.list("--tokens", whole_number(1, largest_size, tokens_),
-                     "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
+        options.list("--tokens", whole_number(1, largest_size, tokens_), "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
         options.one("-o,--output", file(output_), "Write the shapes of --from-hf to this file instead of stdout");
         options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 -o my_model.yaml");
     }

@@ -26,8 +26,7 @@ public:
         options.fresh = run_.fresh();
         const SweepResult result = run_with_progress(run_, options);
         const Style style = style_of(stdout);
-        print(shard_text(options, result) +
-              winners_table(find_winners(result.results), terminal_width(stdout), style.color) + "\n" +
+        print(shard_text(options, result) + winners_table(find_winners(result.results), terminal_width(stdout), style.color) + "\n" +
               outcomes_text(result.results, style) + files_text(options.out_folder));
         return exit_code_of(result);
     }

@@ -27,8 +27,8 @@ std::int64_t parse_whole_number(const std::string& word, std::int64_t least, std
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool number = end == word.data() + word.size() && error != std::errc::invalid_argument;
     if (!number || error == std::errc::result_out_of_range || value < least || value > most) {
-        throw InputError(fmt::format("'{}' is {}; give one from {} to {}", word,
-                                     number ? "out of range" : "not a whole number", least, most));
+        throw InputError(
+            fmt::format("'{}' is {}; give one from {} to {}", word, number ? "out of range" : "not a whole number", least, most));
     }
     return value;
 }
@@ -57,13 +57,11 @@ double parse_duration(const std::string& word, double least_s, double most_s) {
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
     const auto* const found = std::find(std::begin(duration_units), std::end(duration_units), unit);
     if (error != std::errc{} || found == std::end(duration_units) || !std::isfinite(number)) {
-        throw InputError(
-            fmt::format("'{}' is not a duration; give a number and its unit, as in 500ms, 90s, 5m or 2h", word));
+        throw InputError(fmt::format("'{}' is not a duration; give a number and its unit, as in 500ms, 90s, 5m or 2h", word));
     }
     const double seconds = number * seconds_of_unit[found - std::begin(duration_units)];
     if (!(seconds >= least_s && seconds <= most_s)) {
-        throw InputError(fmt::format("'{}' is out of range; give one from {} to {}", word, seconds_text(least_s),
-                                     seconds_text(most_s)));
+        throw InputError(fmt::format("'{}' is out of range; give one from {} to {}", word, seconds_text(least_s), seconds_text(most_s)));
     }
     return seconds;
 }
@@ -71,8 +69,7 @@ double parse_duration(const std::string& word, double least_s, double most_s) {
 std::string parse_word(const std::string& word, const std::vector<std::string>& words) {
     if (std::find(words.begin(), words.end(), word) == words.end()) {
         const std::vector<std::string_view> known(words.begin(), words.end());
-        throw InputError(
-            fmt::format("unknown '{}'{}", word, suggestion(word, known.data(), known.data() + known.size())));
+        throw InputError(fmt::format("unknown '{}'{}", word, suggestion(word, known.data(), known.data() + known.size())));
     }
     return word;
 }

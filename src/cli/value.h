@@ -76,8 +76,7 @@ Value folder(Target& target) {
 /// Files, or the names of those shipped in configs/`shipped_folder`.
 template <typename Target>
 Value shipped_file(std::string_view shipped_folder, Target& target) {
-    return {"FILE", shipped_names(shipped_folder), Completion::files,
-            [&target](const std::string& word) { store(target, word); }};
+    return {"FILE", shipped_names(shipped_folder), Completion::files, [&target](const std::string& word) { store(target, word); }};
 }
 
 template <typename Target>
@@ -89,9 +88,7 @@ Value whole_number(std::int64_t least, std::int64_t most, Target& target) {
 
 template <typename Target>
 Value number(double least, double most, Target& target) {
-    return {"X", {}, Completion::none, [least, most, &target](const std::string& word) {
-                store(target, parse_number(word, least, most));
-            }};
+    return {"X", {}, Completion::none, [least, most, &target](const std::string& word) { store(target, parse_number(word, least, most)); }};
 }
 
 template <typename Target>

@@ -18,8 +18,8 @@ public:
         options.verify_only = true;
         const SweepResult result = run_with_progress(run_, options);
         const Style style = style_of(stdout);
-        print(shard_text(options, result) + outcomes_table(result.results, style) + "\n" +
-              outcomes_text(result.results, style) + files_text(options.out_folder));
+        print(shard_text(options, result) + outcomes_table(result.results, style) + "\n" + outcomes_text(result.results, style) +
+              files_text(options.out_folder));
         return exit_code_of(result);
     }
 

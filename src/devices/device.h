@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "problem/configuration.h"
-#include "problem/device_info.h"
 #include "problem/problem.h"
-#include "problem/rules.h"
-#include "verify/verification.h"
+#include "space/configuration.h"
+#include "space/device_info.h"
+#include "trial/compile_info.h"
+#include "trial/verification.h"
 
 namespace normtune {
 
@@ -28,21 +28,6 @@ public:
 
 private:
     DeviceFault fault_;
-};
-
-/// What the compiler says of a kernel; a value that a backend does not have stays empty.
-struct CompileInfo {
-    double compile_ms = 0;  // 0: compiled ahead of time
-    bool from_cache = false;
-    std::string code_hash;  // of the machine code, or of the selected functions on a CPU: equal hash, equal code
-    std::optional<int> registers;
-    std::optional<int> spill_bytes;
-    std::optional<int> shared_bytes;
-    std::optional<double> occupancy;   // resident threads over the most possible, 0…1
-    std::int64_t workspace_bytes = 0;  // beside the op's tensors: dgamma partials, scratch
-    std::int64_t programs = 0;         // grid of the main kernel
-
-    CodeFigures figures() const { return {registers, spill_bytes, shared_bytes, occupancy}; }
 };
 
 /// A configuration made ready for one problem; it runs on buffers of that problem only.
@@ -111,9 +96,7 @@ public:
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
     /// What verification is to find, on a device that plays a script and computes nothing. Every other device leaves
     /// this as it is, and a Verifier decides.
-    virtual std::optional<Verification> scripted_verification(const Problem&, const Configuration&) {
-        return std::nullopt;
-    }
+    virtual std::optional<Verification> scripted_verification(const Problem&, const Configuration&) { return std::nullopt; }
     /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
     /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;

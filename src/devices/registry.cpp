@@ -33,8 +33,7 @@ std::vector<DeviceReport> find_devices() {
     reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
     const std::vector<DeviceReport> hip = hip::find_hip_devices();
     // The best first: any GPU before the processors.
-    const bool gpu_of_amd =
-        std::any_of(hip.begin(), hip.end(), [](const DeviceReport& r) { return r.info.has_value(); });
+    const bool gpu_of_amd = std::any_of(hip.begin(), hip.end(), [](const DeviceReport& r) { return r.info.has_value(); });
     reports.insert(gpu_of_amd ? reports.end() - 1 : reports.end(), hip.begin(), hip.end());
     return reports;
 }
@@ -92,8 +91,8 @@ DeviceInfo describe_architecture(const std::string& arch) {
     if (const std::optional<DeviceInfo> known = hip::known_hip_device(arch)) {
         return *known;
     }
-    throw InputError(fmt::format("no architecture {} is known; those that are: {}", quoted_for_message(arch),
-                                 fmt::join(known_architectures(), ", ")));
+    throw InputError(
+        fmt::format("no architecture {} is known; those that are: {}", quoted_for_message(arch), fmt::join(known_architectures(), ", ")));
 }
 
 std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
@@ -101,9 +100,8 @@ std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
         return gpu::offline_compiler(device, hip::toolchain(device.arch));
     }
     if (device.backend != Backend::cuda) {
-        throw InputError(
-            fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
-                        backend_names.name(device.backend), fmt::join(known_architectures(), ", ")));
+        throw InputError(fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
+                                     backend_names.name(device.backend), fmt::join(known_architectures(), ", ")));
     }
     return gpu::offline_compiler(device, cuda::toolchain(device.arch));
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/code_compiler.h"
+#include "devices/compile/code_compiler.h"
 #include "devices/device.h"
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune {
 

@@ -95,8 +95,7 @@ std::vector<std::size_t> Race::end_round() {
     const std::size_t best = order.front();
     if (rounds_ == 1) {
         const double most = mean(best) + std::log(rule_.hopeless);
-        std::copy_if(order.begin(), order.end(), std::back_inserter(out),
-                     [&](std::size_t i) { return mean(i) > most; });
+        std::copy_if(order.begin(), order.end(), std::back_inserter(out), [&](std::size_t i) { return mean(i) > most; });
     } else if (rounds_ <= rule_.most_rounds) {
         note_noise();
         // A change from round to round holds the noise of two rounds, as a paired ratio holds that of two contenders.

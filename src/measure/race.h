@@ -30,9 +30,7 @@ public:
     std::size_t left() const;
     int rounds() const { return rounds_; }
     /// After `least_rounds` no more than `keep` are left, or the most rounds are over: the finals decide the rest.
-    bool over(int least_rounds) const {
-        return rounds_ >= rule_.most_rounds || (rounds_ >= least_rounds && left() <= rule_.keep);
-    }
+    bool over(int least_rounds) const { return rounds_ >= rule_.most_rounds || (rounds_ >= least_rounds && left() <= rule_.keep); }
     /// The round's median, microseconds > 0, of a contender that runs.
     void take(std::size_t contender, double median_us);
     /// It could not be measured: out, and nothing is learnt from it.

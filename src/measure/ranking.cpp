@@ -51,8 +51,8 @@ double lead(const Candidate& candidate, const Candidate& over) {
 
 }  // namespace
 
-bool told_apart(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates,
-                double confidence, double least_effect) {
+bool significantly_slower(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates, double confidence,
+                          double least_effect) {
     const std::vector<double> logs = log_ratios(slower_us, best_us);
     if (logs.size() < 2) {
         return false;
@@ -75,8 +75,8 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
     });
     for (std::size_t i : ranking.order) {
         const std::size_t best = ranking.order.front();
-        if (i == best || !told_apart(candidates[i].rounds_us, candidates[best].rounds_us, candidates.size(), confidence,
-                                     least_effect)) {
+        if (i == best ||
+            !significantly_slower(candidates[i].rounds_us, candidates[best].rounds_us, candidates.size(), confidence, least_effect)) {
             ranking.tied.push_back(i);
         }
     }

@@ -19,8 +19,8 @@ struct Ranking {
 };
 
 /// Is one of `candidates` configurations slower than the best of them, by their rounds? See rank.
-bool told_apart(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates,
-                double confidence = 0.95, double least_effect = 0.0);
+bool significantly_slower(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates,
+                          double confidence = 0.95, double least_effect = 0.0);
 
 /// Candidate i is told apart from the best where its rounds, paired with the best's, are slower with confidence: the
 /// lower bound of Student's t for the mean logarithm of the paired ratios lies above log(1 + least_effect). The level

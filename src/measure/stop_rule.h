@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "measure/measurement.h"
+#include "trial/measurement.h"
 
 namespace normtune {
 

@@ -13,9 +13,9 @@
 
 #include "problem/hf_families.h"
 #include "problem/shapes_file.h"
-#include "store/atomic_file.h"
-#include "store/json_reader.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/json_reader.h"
 
 namespace normtune {
 namespace {
@@ -69,8 +69,7 @@ NormFamily family_of(const Config& config, const std::string& model_type) {
         }
     }
     if (!config.find("rms_norm_eps")) {
-        config.fail(fmt::format("no RMSNorm is known of model_type {}, and there is no 'rms_norm_eps'",
-                                quoted_for_message(model_type)));
+        config.fail(fmt::format("no RMSNorm is known of model_type {}, and there is no 'rms_norm_eps'", quoted_for_message(model_type)));
     }
     if (config.boolean("use_qk_norm", false)) {
         config.fail(
@@ -89,8 +88,7 @@ std::int64_t head_dim_of(const Config& config, const NormFamily& family, std::in
         return family.head_dim;
     }
     if (hidden % heads != 0) {
-        config.fail(fmt::format("'head_dim' is missing, and hidden_size {} is no multiple of num_attention_heads {}",
-                                hidden, heads));
+        config.fail(fmt::format("'head_dim' is missing, and hidden_size {} is no multiple of num_attention_heads {}", hidden, heads));
     }
     return hidden / heads;
 }
@@ -101,8 +99,8 @@ void add_qk_norms(const Config& config, const NormFamily& family, std::int64_t h
         return;
     }
     const std::int64_t heads = config.integer("num_attention_heads", most_heads, family.heads);
-    const std::int64_t key_value_heads = config.integer("num_key_value_heads", most_heads)
-                                             .value_or(family.key_value_heads == 0 ? heads : family.key_value_heads);
+    const std::int64_t key_value_heads =
+        config.integer("num_key_value_heads", most_heads).value_or(family.key_value_heads == 0 ? heads : family.key_value_heads);
     const std::int64_t head_dim = head_dim_of(config, family, hidden, heads);
     for (const auto& [name, count] : {std::pair{"q_norm", heads}, std::pair{"k_norm", key_value_heads}}) {
         Site site;
@@ -153,9 +151,8 @@ std::string usable_name(std::string name) {
         name.pop_back();
     }
     name = name.substr(name.rfind('/') + 1);
-    name.erase(0, static_cast<std::size_t>(
-                      std::find_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0; }) -
-                      name.begin()));
+    name.erase(0, static_cast<std::size_t>(std::find_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0; }) -
+                                           name.begin()));
     for (char& c : name) {
         c = is_model_name(std::string("x") + c) ? c : '-';
     }

@@ -30,9 +30,8 @@ NormFamily llama4_like(std::string_view type) {
 }
 
 constexpr std::array<std::string_view, 22> layer_norm_types{
-    "albert", "bert", "bloom",   "cohere",  "cohere2",  "dbrx",      "distilbert", "electra",
-    "falcon", "gpt2", "gpt_neo", "gptj",    "gpt_neox", "mpt",       "nemotron",   "olmo",
-    "opt",    "phi",  "phimoe",  "roberta", "stablelm", "starcoder2"};
+    "albert", "bert",     "bloom", "cohere",   "cohere2", "dbrx", "distilbert", "electra", "falcon",  "gpt2",     "gpt_neo",
+    "gptj",   "gpt_neox", "mpt",   "nemotron", "olmo",    "opt",  "phi",        "phimoe",  "roberta", "stablelm", "starcoder2"};
 
 }  // namespace
 
@@ -52,11 +51,7 @@ std::span<const NormFamily> norm_families() {
         with_qk_norm("qwen3_vl_moe_text", QkNorm::per_head),
         with_qk_norm("exaone4", QkNorm::per_head),
         {.model_type = "glm4_moe", .qk_norm = QkNorm::per_head, .use_qk_norm = false},
-        {.model_type = "qwen3_next",
-         .qk_norm = QkNorm::per_head,
-         .offset = 1,
-         .casting = Casting::gemma,
-         .head_dim = 256},
+        {.model_type = "qwen3_next", .qk_norm = QkNorm::per_head, .offset = 1, .casting = Casting::gemma, .head_dim = 256},
         with_qk_norm("olmo2", QkNorm::whole),
         with_qk_norm("olmo3", QkNorm::whole),
         with_qk_norm("olmoe", QkNorm::whole),

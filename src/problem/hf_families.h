@@ -22,8 +22,7 @@ enum class QkNorm {
 struct NormFamily {
     std::string_view model_type;
     QkNorm qk_norm = QkNorm::none;
-    std::optional<bool> use_qk_norm =
-        std::nullopt;  // whether the key use_qk_norm rules, and what holds where it is absent
+    std::optional<bool> use_qk_norm = std::nullopt;  // whether the key use_qk_norm rules, and what holds where it is absent
     int offset = 0;
     Casting casting = Casting::llama;
     WeightType weight_type = WeightType::same;

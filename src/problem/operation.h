@@ -42,12 +42,12 @@ struct Operation {
     Mode mode = Mode::forward;
     Dtype dtype = Dtype::bf16;
     Casting casting = Casting::llama;
-    Dtype weight_dtype = Dtype::bf16;  // gamma's and dgamma's type: dtype, or fp32
-    bool affine = true;                // false: weightless (gamma is 1, and there is no dgamma)
-    int offset = 0;                    // 0, or 1 for zero-centred gamma; added in fp32 (llama, gemma)
-    bool in_place = false;             // backward and full: dx is written over dy
+    Dtype weight_dtype = Dtype::bf16;                         // gamma's and dgamma's type: dtype, or fp32
+    bool affine = true;                                       // false: weightless (gamma is 1, and there is no dgamma)
+    int offset = 0;                                           // 0, or 1 for zero-centred gamma; added in fp32 (llama, gemma)
+    bool in_place = false;                                    // backward and full: dx is written over dy
     ResidualPrecision residual = ResidualPrecision::rounded;  // fused_add_rms_norm only
-    double eps = 1e-6;  // a run-time argument everywhere: never part of compiled code
+    double eps = 1e-6;                                        // a run-time argument everywhere: never part of compiled code
 
     bool fused() const { return op == Op::fused_add_rms_norm; }
     bool has_forward() const { return mode != Mode::backward; }

@@ -77,8 +77,7 @@ void apply_modifier(Problem& problem, std::string_view key, std::string_view par
     } else if (part == "residual_fp32" && operation.fused()) {
         operation.residual = ResidualPrecision::fp32;
     } else {
-        bad_key(key, part,
-                "one of stride<N>, w_fp32, weightless, offset1, in_place (backward, full), residual_fp32 (fused)");
+        bad_key(key, part, "one of stride<N>, w_fp32, weightless, offset1, in_place (backward, full), residual_fp32 (fused)");
     }
 }
 
@@ -91,9 +90,8 @@ bool Problem::same_work(const Problem& other) const {
 }
 
 std::string Problem::key() const {
-    std::string out =
-        fmt::format("{}/{}/{}/{}/{}x{}", op_names.name(operation.op), mode_names.name(operation.mode),
-                    dtype_names.name(operation.dtype), casting_names.name(operation.casting), shape.rows, shape.cols);
+    std::string out = fmt::format("{}/{}/{}/{}/{}x{}", op_names.name(operation.op), mode_names.name(operation.mode),
+                                  dtype_names.name(operation.dtype), casting_names.name(operation.casting), shape.rows, shape.cols);
     if (shape.row_stride != shape.cols) {
         out += fmt::format("/stride{}", shape.row_stride);
     }

@@ -50,8 +50,7 @@ std::string joined_models(const std::vector<Use>& uses);
 std::string joined_sites(const std::vector<Use>& uses);
 
 enum class TensorRole { x, residual, gamma, dy, ds, y, s, rstd, dx, dgamma };
-inline constexpr NameTable<TensorRole, 10> tensor_names{
-    {"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}};
+inline constexpr NameTable<TensorRole, 10> tensor_names{{"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}};
 
 enum class Access { in, out, in_out };
 

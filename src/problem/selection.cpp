@@ -21,16 +21,14 @@ constexpr std::size_t most_problems = 100'000;
 constexpr std::array<std::string_view, 4> sites_without_residual{"q_norm", "k_norm", "q_a", "kv_a"};
 
 bool selected(const std::vector<std::string>& patterns, std::string_view name) {
-    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
-                                           [&](const std::string& pattern) { return matches_pattern(pattern, name); });
+    return patterns.empty() ||
+           std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return matches_pattern(pattern, name); });
 }
 
 /// Each pattern must match something: a misspelt one must not shrink the selection silently.
-void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string_view>& known,
-                     std::string_view kind) {
+void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string_view>& known, std::string_view kind) {
     for (const std::string& pattern : patterns) {
-        if (std::none_of(known.begin(), known.end(),
-                         [&](std::string_view name) { return matches_pattern(pattern, name); })) {
+        if (std::none_of(known.begin(), known.end(), [&](std::string_view name) { return matches_pattern(pattern, name); })) {
             throw InputError(fmt::format("--{0}: no {0} matches {1}{2}", kind, quoted_for_message(pattern),
                                          suggestion(pattern, known.data(), known.data() + known.size())));
         }
@@ -73,16 +71,15 @@ Shape shape_of(const Model& model, const Site& site, std::int64_t tokens) {
     shape.cols = site.cols;
     shape.row_stride = site.row_stride == 0 ? site.cols : site.row_stride;
     if (tokens > largest_elements / site.rows_per_token / shape.row_stride) {
-        throw InputError(fmt::format("{} {} at {} tokens has more than {} elements (2^46); ask for fewer tokens",
-                                     model.name, site.site, tokens, largest_elements));
+        throw InputError(fmt::format("{} {} at {} tokens has more than {} elements (2^46); ask for fewer tokens", model.name, site.site,
+                                     tokens, largest_elements));
     }
     shape.rows = tokens * site.rows_per_token;
     return shape;
 }
 
 /// Every operation that the site is to run, in file order: types outermost, castings innermost.
-std::vector<Operation> operations_at(const ShapesFile& file, const Model& model, const Site& site,
-                                     const Selection& selection) {
+std::vector<Operation> operations_at(const ShapesFile& file, const Model& model, const Site& site, const Selection& selection) {
     std::vector<Operation> operations;
     Operation operation;
     operation.affine = site.affine;
@@ -156,8 +153,7 @@ void check_options(const std::vector<Problem>& problems, const Selection& select
 }  // namespace
 
 bool follows_residual_add(std::string_view site) {
-    return std::find(sites_without_residual.begin(), sites_without_residual.end(), site) ==
-           sites_without_residual.end();
+    return std::find(sites_without_residual.begin(), sites_without_residual.end(), site) == sites_without_residual.end();
 }
 
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection) {
@@ -177,8 +173,7 @@ std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const
                     continue;
                 }
                 const std::vector<Operation> operations = operations_at(file, model, site, selection);
-                for (const std::int64_t tokens :
-                     first_given(selection.tokens, first_given(model.tokens, file.tokens))) {
+                for (const std::int64_t tokens : first_given(selection.tokens, first_given(model.tokens, file.tokens))) {
                     const Shape shape = shape_of(model, site, tokens);
                     for (const Operation& operation : operations) {
                         problems.add(shape, operation, {model.name, site.site, tokens});

@@ -38,8 +38,8 @@ public:
         }
         const auto [earlier, is_new] = lines_.emplace(folded, node.line());
         if (!is_new) {
-            node.fail(fmt::format("{} {} is given twice; the first is in line {}", node.label(),
-                                  quoted_for_message(name), earlier->second));
+            node.fail(
+                fmt::format("{} {} is given twice; the first is in line {}", node.label(), quoted_for_message(name), earlier->second));
         }
     }
 
@@ -71,8 +71,8 @@ void check_elements(const YamlNode& node, const Site& site, const std::vector<st
     const std::int64_t stride = site.row_stride == 0 ? site.cols : site.row_stride;
     for (const std::int64_t tokens : all_tokens) {
         if (tokens > largest_elements / site.rows_per_token / stride) {
-            node.fail(fmt::format("{} tokens × {} rows × {} elements a row are too many; at most {} elements (2^46)",
-                                  tokens, site.rows_per_token, stride, largest_elements));
+            node.fail(fmt::format("{} tokens × {} rows × {} elements a row are too many; at most {} elements (2^46)", tokens,
+                                  site.rows_per_token, stride, largest_elements));
         }
     }
 }
@@ -151,8 +151,7 @@ bool is_model_name(std::string_view name) {
         return false;
     }
     for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
-            std::string_view("._-+:/").find(c) == std::string::npos) {
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("._-+:/").find(c) == std::string::npos) {
             return false;
         }
     }

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/audit_report.h"
-#include "store/record_json.h"
 #include "support/version.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -57,10 +57,10 @@ json problem_json(const Audit& audit, const ProblemAudit& problem) {
                                       {"best_taken", standing_json(loss.best_taken)},
                                       {"best_kept", standing_json(loss.best_kept)}};
     }
-    const Record& winner = *problem.field->winner;
+    const Record& winner = *problem.ranking->winner;
     return {{"problem", winner.problem.key()},
-            {"measured", problem.field->standings.size()},
-            {"kept_by_plan", problem.field->plan != nullptr ? json(problem.field->plan->kept) : json()},
+            {"measured", problem.ranking->standings.size()},
+            {"kept_by_plan", problem.ranking->plan != nullptr ? json(problem.ranking->plan->kept) : json()},
             {"best", {{"configuration", winner.configuration.key()}, {"p50_us", winner.measurement->p50_us}}},
             {"heuristics", std::move(heuristics)},
             {"rules", std::move(rules)}};
@@ -95,7 +95,7 @@ json to_json(const Audit& audit) {
     for (const ProblemAudit& problem : audit.problems) {
         problems.push_back(problem_json(audit, problem));
     }
-    return {{"device", to_json(audit.fields.front().device())},
+    return {{"device", to_json(audit.rankings.front().device())},
             {"heuristics", std::move(heuristics)},
             {"rules", std::move(rules)},
             {"problems", std::move(problems)}};
@@ -108,8 +108,7 @@ std::string audit_json(std::span<const Audit> audits) {
     for (const Audit& audit : audits) {
         devices.push_back(to_json(audit));
     }
-    const json document{
-        {"schema_version", audit_schema_version}, {"normtune_version", version()}, {"devices", std::move(devices)}};
+    const json document{{"schema_version", audit_schema_version}, {"normtune_version", version()}, {"devices", std::move(devices)}};
     return document.dump(2) + "\n";
 }
 

@@ -44,8 +44,8 @@ Section by_problem(const Audit& audit) {
     }
     Section section{"Heuristics, by problem", Table(std::move(columns)), ""};
     for (const ProblemAudit& problem : audit.problems) {
-        std::vector<std::string> cells{problem.field->problem().key(), grouped(problem.field->standings.size()),
-                                       three_digits(problem.field->winner->measurement->p50_us)};
+        std::vector<std::string> cells{problem.ranking->problem().key(), grouped(problem.ranking->standings.size()),
+                                       three_digits(problem.ranking->winner->measurement->p50_us)};
         for (const HeuristicLoss& loss : problem.heuristics) {
             cells.push_back(loss.best != nullptr ? loss_text(loss.best->loss()) : "-");
         }
@@ -55,19 +55,14 @@ Section by_problem(const Audit& audit) {
 }
 
 Section heuristics_in_all(const Audit& audit) {
-    Section section{"Heuristics, by op and mode",
-                    Table({{"heuristic"},
-                           {"problems"},
-                           {"obeyed on", Align::right},
-                           {"mean loss", Align::right},
-                           {"worst", Align::right},
-                           {"on"}}),
-                    std::string(heuristics_note)};
+    Section section{
+        "Heuristics, by op and mode",
+        Table({{"heuristic"}, {"problems"}, {"obeyed on", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
+        std::string(heuristics_note)};
     for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
         for (const LossGroup& group : audit.heuristic_groups[i]) {
-            section.table.add({audit.heuristics[i].name(), group_name(group),
-                               fmt::format("{}/{}", group.judged, group.problems), mean_text(group), worst_text(group),
-                               worst_on(group)});
+            section.table.add({audit.heuristics[i].name(), group_name(group), fmt::format("{}/{}", group.judged, group.problems),
+                               mean_text(group), worst_text(group), worst_on(group)});
         }
     }
     return section;
@@ -79,8 +74,7 @@ std::string named(const Audit& audit, std::size_t RuleGroup::*count) {
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
         const RuleGroup& all = audit.rule_groups[i].back();
         if (all.*count > 0) {
-            out += fmt::format("{}{} ({}/{})", out.empty() ? "" : ", ", audit.rules[i].name, all.*count,
-                               all.loss.problems);
+            out += fmt::format("{}{} ({}/{})", out.empty() ? "" : ", ", audit.rules[i].name, all.*count, all.loss.problems);
         }
     }
     return out;
@@ -92,10 +86,8 @@ std::string rules_without_verdict(const Audit& audit) {
         const std::string rules = named(audit, count);
         out += rules.empty() ? "" : fmt::format("{}: {}.\n", what, rules);
     };
-    add("The sweep had pruned by these, so that what they took has no time and nothing can be said, on",
-        &RuleGroup::applied);
-    add("It had pruned by other rules of these names, so that what they leave may have no time, on",
-        &RuleGroup::changed);
+    add("The sweep had pruned by these, so that what they took has no time and nothing can be said, on", &RuleGroup::applied);
+    add("It had pruned by other rules of these names, so that what they leave may have no time, on", &RuleGroup::changed);
     add("These leave nothing that was measured, on", &RuleGroup::leaves_nothing);
     std::vector<std::string> idle;
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
@@ -126,15 +118,14 @@ Section rules_in_all(const Audit& audit) {
             if (group.loss.judged + group.lifted > 0) {
                 section.table.add({audit.rules[i].name, group_name(group.loss),
                                    fmt::format("{}/{}", group.loss.judged, group.loss.problems), grouped(group.lifted),
-                                   grouped(group.takes_nothing), mean_text(group.loss), worst_text(group.loss),
-                                   worst_on(group.loss)});
+                                   grouped(group.takes_nothing), mean_text(group.loss), worst_text(group.loss), worst_on(group.loss)});
             }
         }
     }
     section.note = section.table.empty() ? "" : std::string(rules_note);
     section.note += rules_without_verdict(audit);
     const bool no_tallies =
-        std::any_of(audit.fields.begin(), audit.fields.end(), [](const Field& field) { return field.plan == nullptr; });
+        std::any_of(audit.rankings.begin(), audit.rankings.end(), [](const ProblemRanking& ranking) { return ranking.plan == nullptr; });
     if (no_tallies) {
         section.note +=
             "Some of these results do not say what their sweeps pruned (results.csv): where a rule takes none there, "
@@ -148,7 +139,7 @@ Section rules_in_all(const Audit& audit) {
 Section rules_that_cost(const Audit& audit) {
     struct Cost {
         const Rule* rule;
-        const Field* field;
+        const ProblemRanking* ranking;
         const RuleLoss* loss;
     };
     std::vector<Cost> costs;
@@ -156,52 +147,48 @@ Section rules_that_cost(const Audit& audit) {
         for (std::size_t i = 0; i < audit.rules.size(); ++i) {
             const RuleLoss& loss = problem.rules[i];
             if (loss.finding == RuleFinding::judged && loss.best_kept->loss() > 0) {
-                costs.push_back({&audit.rules[i], problem.field, &loss});
+                costs.push_back({&audit.rules[i], problem.ranking, &loss});
             }
         }
     }
-    std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
-        return a.loss->best_kept->loss() > b.loss->best_kept->loss();
-    });
-    Section section{
-        "Prune rules that would have lost the best",
-        Table({{"rule"}, {"problem"}, {"takes", Align::right}, {"loss", Align::right}, {"best"}, {"best left"}}), ""};
+    std::stable_sort(costs.begin(), costs.end(),
+                     [](const Cost& a, const Cost& b) { return a.loss->best_kept->loss() > b.loss->best_kept->loss(); });
+    Section section{"Prune rules that would have lost the best",
+                    Table({{"rule"}, {"problem"}, {"takes", Align::right}, {"loss", Align::right}, {"best"}, {"best left"}}), ""};
     for (const Cost& cost : costs) {
-        section.table.add({cost.rule->name, cost.field->problem().key(),
-                           fmt::format("{}/{}", cost.loss->taken, cost.field->standings.size()),
-                           loss_text(cost.loss->best_kept->loss()), cost.field->winner->configuration.key(),
-                           cost.loss->best_kept->record->configuration.key()});
+        section.table.add({cost.rule->name, cost.ranking->problem().key(),
+                           fmt::format("{}/{}", cost.loss->taken, cost.ranking->standings.size()), loss_text(cost.loss->best_kept->loss()),
+                           cost.ranking->winner->configuration.key(), cost.loss->best_kept->record->configuration.key()});
     }
     section.note = costs.empty() ? "None, where it can be judged.\n" : "";
     return section;
 }
 
 std::size_t measured(const Audit& audit) {
-    return std::accumulate(audit.fields.begin(), audit.fields.end(), std::size_t{0},
-                           [](std::size_t sum, const Field& field) { return sum + field.standings.size(); });
+    return std::accumulate(audit.rankings.begin(), audit.rankings.end(), std::size_t{0},
+                           [](std::size_t sum, const ProblemRanking& ranking) { return sum + ranking.standings.size(); });
 }
 
 /// Sweeps that did not measure all that their plan kept: what was left out may have been the best.
 std::string incomplete(const Audit& audit) {
-    const auto left_out = std::count_if(audit.fields.begin(), audit.fields.end(), [](const Field& field) {
-        return field.plan != nullptr && field.standings.size() + field.pruned.size() < field.plan->kept;
+    const auto left_out = std::count_if(audit.rankings.begin(), audit.rankings.end(), [](const ProblemRanking& ranking) {
+        return ranking.plan != nullptr && ranking.standings.size() + ranking.pruned.size() < ranking.plan->kept;
     });
     return left_out == 0 ? ""
                          : fmt::format(
                                "On {} of {} problems fewer configurations were measured than the plan kept "
                                "(they failed, or the sweep was not exhaustive).\n",
-                               left_out, audit.fields.size());
+                               left_out, audit.rankings.size());
 }
 
 }  // namespace
 
 std::vector<Section> audit_sections(const Audit& audit) {
-    const DeviceInfo& device = audit.fields.front().device();
+    const DeviceInfo& device = audit.rankings.front().device();
     std::vector<Section> sections;
-    sections.push_back(
-        {fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
-                     device.compute_units, grouped(audit.fields.size()), grouped(measured(audit))),
-         Table({}), incomplete(audit)});
+    sections.push_back({fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
+                                    device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
+                        Table({}), incomplete(audit)});
     if (!audit.heuristics.empty()) {
         sections.push_back(by_problem(audit));
         sections.push_back(heuristics_in_all(audit));

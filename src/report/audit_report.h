@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/audit.h"
+#include "judge/audit.h"
 #include "report/sections.h"
 
 namespace normtune {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/comparison_report.h"
-#include "store/csv.h"
+#include "support/csv.h"
 #include "support/version.h"
 
 namespace normtune {
@@ -21,11 +21,10 @@ json number(double value) {
 json side_json(const ResultRows& side) {
     json devices = json::array();
     for (const RowOrigin& origin : side.origins) {
-        const json entry{
-            {"device", side.text(origin.device)},
-            {"driver", side.text(origin.driver)},
-            {"timer", side.text(origin.timer)},
-            {"cold", origin.cold == RowOrigin::Cold::unknown ? json() : json(origin.cold == RowOrigin::Cold::cold)}};
+        const json entry{{"device", side.text(origin.device)},
+                         {"driver", side.text(origin.driver)},
+                         {"timer", side.text(origin.timer)},
+                         {"cold", origin.cold == RowOrigin::Cold::unknown ? json() : json(origin.cold == RowOrigin::Cold::cold)}};
         devices.push_back(entry);
     }
     return {{"file", side.name},
@@ -174,28 +173,27 @@ std::string comparison_csv(const Comparison& comparison) {
         const auto key = [](const ResultRows& rows, const ResultRow* row) {
             return row == nullptr ? std::string() : std::string(rows.text(row->configuration));
         };
-        out += csv_line({std::string(verdict_word(pair.verdict, comparison.settings.metric)),
-                         text(&RowProblem::op),
-                         text(&RowProblem::mode),
-                         text(&RowProblem::dtype),
-                         text(&RowProblem::casting),
-                         text(&RowProblem::model),
-                         text(&RowProblem::site),
-                         size(problem.rows),
-                         size(problem.cols),
-                         text(&RowProblem::key),
-                         key(*comparison.baseline, before),
-                         key(*comparison.candidate, after),
-                         csv_number(pair.before, value_decimals),
-                         csv_number(pair.after, value_decimals),
-                         csv_number(pair.ratio, value_decimals),
-                         csv_number(pair.low, value_decimals),
-                         csv_number(pair.high, value_decimals),
-                         pair.evidence == Evidence::none || pair.evidence == Evidence::exact
-                             ? std::string()
-                             : fmt::format("{:.3g}", pair.p),
-                         std::string(evidence_names.name(pair.evidence)),
-                         comparison.note(pair)});
+        out +=
+            csv_line({std::string(verdict_word(pair.verdict, comparison.settings.metric)),
+                      text(&RowProblem::op),
+                      text(&RowProblem::mode),
+                      text(&RowProblem::dtype),
+                      text(&RowProblem::casting),
+                      text(&RowProblem::model),
+                      text(&RowProblem::site),
+                      size(problem.rows),
+                      size(problem.cols),
+                      text(&RowProblem::key),
+                      key(*comparison.baseline, before),
+                      key(*comparison.candidate, after),
+                      csv_number(pair.before, value_decimals),
+                      csv_number(pair.after, value_decimals),
+                      csv_number(pair.ratio, value_decimals),
+                      csv_number(pair.low, value_decimals),
+                      csv_number(pair.high, value_decimals),
+                      pair.evidence == Evidence::none || pair.evidence == Evidence::exact ? std::string() : fmt::format("{:.3g}", pair.p),
+                      std::string(evidence_names.name(pair.evidence)),
+                      comparison.note(pair)});
     }
     return out;
 }

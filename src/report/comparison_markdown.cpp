@@ -30,11 +30,9 @@ public:
         if (summary_.count(Verdict::slower) > 0) {
             pairs(Verdict::slower);
         }
-        for (const Verdict verdict :
-             {Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same}) {
+        for (const Verdict verdict : {Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same}) {
             if (summary_.count(verdict) > 0) {
-                fold(fmt::format("{} {}", grouped(summary_.count(verdict)), verdict_word(verdict, metric)),
-                     [&] { pairs(verdict); });
+                fold(fmt::format("{} {}", grouped(summary_.count(verdict)), verdict_word(verdict, metric)), [&] { pairs(verdict); });
             }
         }
         fold("Ratios by op, mode and site", [&] { groups(); });
@@ -65,12 +63,10 @@ private:
             ++shown;
             const std::string note = comparison_.note(*pair);
             const std::string evidence = evidence_text(comparison_, *pair);
-            out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n",
-                                markdown_code(comparison_.text(*pair, &RowProblem::key)),
-                                markdown_code(comparison_.configuration(*pair)), number(pair->before),
-                                number(pair->after), verdict == Verdict::slower ? "**" : "", change_text(pair->ratio),
-                                verdict == Verdict::slower ? "**" : "", interval_text(*pair), evidence,
-                                note.empty() ? "" : "; " + markdown_escaped(note));
+            out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n", markdown_code(comparison_.text(*pair, &RowProblem::key)),
+                                markdown_code(comparison_.configuration(*pair)), number(pair->before), number(pair->after),
+                                verdict == Verdict::slower ? "**" : "", change_text(pair->ratio), verdict == Verdict::slower ? "**" : "",
+                                interval_text(*pair), evidence, note.empty() ? "" : "; " + markdown_escaped(note));
         }
         out_ += "\n";
         if (shown < all.size()) {
@@ -89,9 +85,8 @@ private:
         out_ += "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
         const auto extremes = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
-                out_ += fmt::format(
-                    "| {} | {} | {} | {} | {} |\n", word, markdown_code(comparison_.text(*pair, &RowProblem::key)),
-                    markdown_code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
+                out_ += fmt::format("| {} | {} | {} | {} | {} |\n", word, markdown_code(comparison_.text(*pair, &RowProblem::key)),
+                                    markdown_code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
             }
         };
         extremes("worst", summary_.worst);

@@ -8,15 +8,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "compare/comparison.h"
-#include "compare/summary.h"
+#include "judge/comparison.h"
+#include "judge/summary.h"
 #include "report/table.h"
 
 namespace normtune {
 
 /// Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted alone.
-std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most,
-                             const Style& style);
+std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most, const Style& style);
 
 /// For a pull-request comment: regressions first, the rest folded; GitHub's and GitLab's markdown.
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);

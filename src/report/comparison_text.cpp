@@ -24,19 +24,17 @@ std::string side_text(const ResultRows& side) {
     constexpr std::size_t most = 3;
     const bool more = devices.size() > most;
     devices.resize(std::min(devices.size(), most));
-    return fmt::format("{} ({} rows{}{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ",
-                       fmt::join(devices, ", "), more ? ", …" : "");
+    return fmt::format("{} ({} rows{}{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ", fmt::join(devices, ", "),
+                       more ? ", …" : "");
 }
 
 }  // namespace
 
 std::string verdict_counts(const Summary& summary, Metric metric) {
     std::string out;
-    for (const Verdict verdict :
-         {Verdict::slower, Verdict::faster, Verdict::same, Verdict::ambiguous, Verdict::missing, Verdict::new_}) {
+    for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::same, Verdict::ambiguous, Verdict::missing, Verdict::new_}) {
         if (summary.count(verdict) > 0 || verdict == Verdict::slower) {
-            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(summary.count(verdict)),
-                               verdict_word(verdict, metric));
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(summary.count(verdict)), verdict_word(verdict, metric));
         }
     }
     return out;
@@ -80,8 +78,7 @@ std::string evidence_text(const Comparison& comparison, const Pair& pair) {
 
 std::string method_text(const Comparison& comparison) {
     if (comparison.settings.metric == Metric::memory) {
-        return fmt::format("Memory has no noise: a change of {:.3g}% or more counts.",
-                           comparison.settings.threshold * 100);
+        return fmt::format("Memory has no noise: a change of {:.3g}% or more counts.", comparison.settings.threshold * 100);
     }
     const RunToRun& noise = comparison.run_to_run;
     std::string out = fmt::format(
@@ -89,8 +86,7 @@ std::string method_text(const Comparison& comparison) {
         "number of pairs (each misses with probability {:.2g}), so that at most {:.3g}% of the calls are expected to "
         "be "
         "false. Two runs of the same code are taken to differ by {:.2f}% (standard deviation).",
-        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100,
-        noise.deviation * 100);
+        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100, noise.deviation * 100);
     if (noise.copies > 0) {
         out += fmt::format(" A plain copy, which no kernel's change moves, changed by {} (median of {} problem{}).",
                            change_text(noise.copy_ratio), noise.copies, noise.copies == 1 ? "" : "s");
@@ -110,12 +106,10 @@ std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdic
     return out;
 }
 
-std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most,
-                             const Style& style) {
+std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most, const Style& style) {
     const Metric metric = comparison.settings.metric;
     const std::string_view unit = metric == Metric::latency ? "us" : "MiB";
-    std::string out = fmt::format("baseline   {}\ncandidate  {}\n\n", side_text(*comparison.baseline),
-                                  side_text(*comparison.candidate));
+    std::string out = fmt::format("baseline   {}\ncandidate  {}\n\n", side_text(*comparison.baseline), side_text(*comparison.candidate));
     Table table({{"verdict"},
                  {"problem"},
                  {"configuration"},
@@ -126,16 +120,15 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
                  {"evidence"},
                  {"note"}});
     std::string left_out;
-    for (const Verdict verdict :
-         {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
+    for (const Verdict verdict : {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
         const std::vector<const Pair*> pairs = pairs_with(comparison, verdict);
         const std::size_t shown = most == 0 ? pairs.size() : std::min(most, pairs.size());
         for (std::size_t i = 0; i < shown; ++i) {
             const Pair& pair = *pairs[i];
             table.add({std::string(verdict_word(verdict, metric)), std::string(comparison.text(pair, &RowProblem::key)),
                        comparison.configuration(pair), std::isnan(pair.before) ? "-" : three_digits(pair.before),
-                       std::isnan(pair.after) ? "-" : three_digits(pair.after), change_text(pair.ratio),
-                       interval_text(pair), evidence_text(comparison, pair), comparison.note(pair)});
+                       std::isnan(pair.after) ? "-" : three_digits(pair.after), change_text(pair.ratio), interval_text(pair),
+                       evidence_text(comparison, pair), comparison.note(pair)});
         }
         if (shown < pairs.size()) {
             left_out += fmt::format("… and {} more {} (--most {} shows them)\n", grouped(pairs.size() - shown),
@@ -151,17 +144,16 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
                   {std::string(verdict_word(Verdict::slower, metric)), Align::right},
                   {std::string(verdict_word(Verdict::faster, metric)), Align::right}});
     for (const RatioGroup& group : summary.groups) {
-        groups.add({group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower),
-                    grouped(group.faster)});
+        groups.add(
+            {group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower), grouped(group.faster)});
     }
     if (!groups.empty()) {
         out += groups.text(style) + "\n";
-        Table extremes(
-            {{"extremes"}, {"problem"}, {"configuration"}, {"change", Align::right}, {"interval", Align::right}});
+        Table extremes({{"extremes"}, {"problem"}, {"configuration"}, {"change", Align::right}, {"interval", Align::right}});
         const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
-                extremes.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)),
-                              comparison.configuration(*pair), change_text(pair->ratio), interval_text(*pair)});
+                extremes.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)), comparison.configuration(*pair),
+                              change_text(pair->ratio), interval_text(*pair)});
             }
         };
         add("worst", summary.worst);
@@ -171,13 +163,11 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
     out += style.bold(verdict_counts(summary, metric)) + "\n";
     if (comparison.dropped > 0) {
         out += fmt::format("{} trial{} not compared, for a race dropped {}; --strategy exhaustive measures all alike\n",
-                           grouped(comparison.dropped), comparison.dropped == 1 ? " is" : "s are",
-                           comparison.dropped == 1 ? "it" : "them");
+                           grouped(comparison.dropped), comparison.dropped == 1 ? " is" : "s are", comparison.dropped == 1 ? "it" : "them");
     }
     if (comparison.failed_both > 0) {
-        out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n",
-                           grouped(comparison.failed_both), comparison.failed_both == 1 ? "" : "s",
-                           comparison.failed_both == 1 ? "it" : "them");
+        out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n", grouped(comparison.failed_both),
+                           comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");
     }
     for (const std::string& remark : stored_remarks(comparison)) {
         out += remark + "\n";

@@ -7,11 +7,8 @@ namespace {
 
 std::string device_block(const DeviceInfo& device, const Style& style) {
     const bool cpu = device.backend == Backend::cpu;
-    std::string out =
-        fmt::format("{} {}: {}\n", backend_names.name(device.backend), device.ordinal, style.bold(device.name));
-    const auto line = [&](std::string_view what, const std::string& value) {
-        out += fmt::format("  {:<24}{}\n", what, value);
-    };
+    std::string out = fmt::format("{} {}: {}\n", backend_names.name(device.backend), device.ordinal, style.bold(device.name));
+    const auto line = [&](std::string_view what, const std::string& value) { out += fmt::format("  {:<24}{}\n", what, value); };
     line(cpu ? "instruction set" : "architecture", device.arch);
     line(cpu ? "kernel" : "driver", device.driver);
     line(cpu ? "cores" : "compute units", fmt::format("{}", device.compute_units));

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fit_report.h"
-#include "store/record_json.h"
 #include "support/version.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -29,9 +29,7 @@ json prescription_json(const Prescription& prescription, const std::vector<Axis>
     for (const Axis axis : decided) {
         axes[std::string(axis_names.name(axis))] = axis_json(axis, axis_value(prescription.configuration, axis));
     }
-    return {{"text", prescription.text(decided)},
-            {"axes", std::move(axes)},
-            {"even_where_it_divides", prescription.even_where_it_divides}};
+    return {{"text", prescription.text(decided)}, {"axes", std::move(axes)}, {"even_where_it_divides", prescription.even_where_it_divides}};
 }
 
 json ladder_json(const Fit& fit) {
@@ -124,8 +122,7 @@ std::string fit_json(std::span<const Fit> fits) {
     for (const Fit& fit : fits) {
         list.push_back(to_json(fit));
     }
-    const json document{
-        {"schema_version", fit_schema_version}, {"normtune_version", version()}, {"fits", std::move(list)}};
+    const json document{{"schema_version", fit_schema_version}, {"normtune_version", version()}, {"fits", std::move(list)}};
     return document.dump(2) + "\n";
 }
 

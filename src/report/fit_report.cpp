@@ -33,17 +33,14 @@ struct Served {
 };
 
 Served served_by(const Fit& fit, std::size_t band, std::size_t step) {
-    const auto above = [](const auto& list, std::size_t i, auto member) {
-        return i == 0 ? std::int64_t{0} : list[i - 1].*member;
-    };
+    const auto above = [](const auto& list, std::size_t i, auto member) { return i == 0 ? std::int64_t{0} : list[i - 1].*member; };
     const std::vector<Ladder::Band>& bands = fit.ladder->bands;
     const std::vector<Ladder::Step>& steps = bands[band].steps;
     Served out;
     for (const ShapeLosses& shape : fit.fitted.shapes) {
-        const bool in_band =
-            shape.cols > above(bands, band, &Ladder::Band::cols_to) && shape.cols <= bands[band].cols_to;
-        const bool in_step = shape.rows > above(steps, step, &Ladder::Step::rows_to) &&
-                             (shape.rows <= steps[step].rows_to || step + 1 == steps.size());
+        const bool in_band = shape.cols > above(bands, band, &Ladder::Band::cols_to) && shape.cols <= bands[band].cols_to;
+        const bool in_step =
+            shape.rows > above(steps, step, &Ladder::Step::rows_to) && (shape.rows <= steps[step].rows_to || step + 1 == steps.size());
         if (in_band && in_step) {
             const double loss = shape.losses[steps[step].prescription];
             ++out.shapes;
@@ -74,19 +71,17 @@ Section steps(const Fit& fit) {
             const bool only_step = bands[b].steps.size() == 1;
             const bool last = s + 1 == bands[b].steps.size();
             const Served served = served_by(fit, b, s);
-            section.table.add(
-                {only_band               ? "any"
-                 : b + 1 == bands.size() ? "more"
-                                         : fmt::format("{}", bands[b].cols_to),
-                 only_step ? "any"
-                 : last    ? "more"
-                           : fmt::format("{}", step.rows_to),
-                 fit.fitted.prescriptions[step.prescription].text(fit.fitted.decided), fmt::format("{}", served.shapes),
-                 loss_text(std::expm1(served.sum / static_cast<double>(served.shapes))), loss_text(served.worst)});
+            section.table.add({only_band               ? "any"
+                               : b + 1 == bands.size() ? "more"
+                                                       : fmt::format("{}", bands[b].cols_to),
+                               only_step ? "any"
+                               : last    ? "more"
+                                         : fmt::format("{}", step.rows_to),
+                               fit.fitted.prescriptions[step.prescription].text(fit.fitted.decided), fmt::format("{}", served.shapes),
+                               loss_text(std::expm1(served.sum / static_cast<double>(served.shapes))), loss_text(served.worst)});
         }
     }
-    section.note = fmt::format("Fitted to N up to {}; beyond that, and between the shapes, nothing was measured.\n",
-                               bands.back().cols_to);
+    section.note = fmt::format("Fitted to N up to {}; beyond that, and between the shapes, nothing was measured.\n", bands.back().cols_to);
     return section;
 }
 
@@ -101,14 +96,12 @@ std::string in_the_way(const Fit& fit) {
 }
 
 Section losses(const Fit& fit) {
-    Section section{
-        "Loss against the measured best",
-        Table({{"shapes"}, {"judged", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
-        in_the_way(fit)};
+    Section section{"Loss against the measured best",
+                    Table({{"shapes"}, {"judged", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
+                    in_the_way(fit)};
     const auto add = [&](std::string name, const LossSummary& summary) {
         section.table.add({std::move(name), fmt::format("{}/{}", summary.judged, summary.shapes),
-                           summary.judged > 0 ? loss_text(summary.mean) : "-",
-                           summary.judged > 0 ? loss_text(summary.worst) : "-",
+                           summary.judged > 0 ? loss_text(summary.mean) : "-", summary.judged > 0 ? loss_text(summary.worst) : "-",
                            summary.worst > 0 ? shape_text(*summary.worst_on) : ""});
     };
     add("fitted", fit.on_fitted);
@@ -144,10 +137,9 @@ Section rivals(const Fit& fit) {
         const bool judged = rival.rule.judged > 0;
         const auto text = [&](double loss) { return judged ? loss_text(loss) : "-"; };
         section.table.add({rival.name, joined(rival.decides), fmt::format("{}/{}", rival.obeyed, shapes),
-                           fmt::format("{}/{}", rival.rule.judged, shapes), text(rival.rule.mean),
-                           text(rival.rule.worst), rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none",
-                           text(rival.same_axes.mean), text(rival.same_axes.worst), text(rival.ladder.mean),
-                           text(rival.ladder.worst)});
+                           fmt::format("{}/{}", rival.rule.judged, shapes), text(rival.rule.mean), text(rival.rule.worst),
+                           rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none", text(rival.same_axes.mean),
+                           text(rival.same_axes.worst), text(rival.ladder.mean), text(rival.ladder.worst)});
     }
     return section;
 }
@@ -155,8 +147,7 @@ Section rivals(const Fit& fit) {
 std::string other_tolerances(const Fit& fit) {
     std::string out;
     for (const StepsAt& at : fit.steps_at) {
-        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", percent(at.tolerance),
-                           at.steps ? fmt::format("{}", *at.steps) : "none");
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", percent(at.tolerance), at.steps ? fmt::format("{}", *at.steps) : "none");
     }
     return fmt::format("Steps by tolerance: {}; shapes fitted: {}.\n", out, fit.fitted.shapes.size());
 }
@@ -165,13 +156,12 @@ std::string other_tolerances(const Fit& fit) {
 
 std::string fit_title(const Fit& fit) {
     if (!fit.ladder) {
-        return fmt::format(
-            "no ladder: on some shapes nothing that a step could say was measured on all their problems");
+        return fmt::format("no ladder: on some shapes nothing that a step could say was measured on all their problems");
     }
     const std::string steps = fmt::format("{} step{}", fit.ladder->steps(), fit.ladder->steps() == 1 ? "" : "s");
     return fit.within ? fmt::format("{} within {}", steps, percent(fit.tolerance))
-                      : fmt::format("nothing within {}; the best that can be reached, {}, loses up to {}",
-                                    percent(fit.tolerance), steps, loss_text(fit.on_fitted.worst));
+                      : fmt::format("nothing within {}; the best that can be reached, {}, loses up to {}", percent(fit.tolerance), steps,
+                                    loss_text(fit.on_fitted.worst));
 }
 
 std::string summary_text(const LossSummary& summary) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/fit.h"
+#include "judge/fit.h"
 #include "report/sections.h"
 
 namespace normtune {

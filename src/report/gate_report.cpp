@@ -16,8 +16,7 @@ constexpr std::size_t most_rows = 200;
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 
 std::string key_of(const GateCase& it) {
-    return fmt::format("{} {}", it.comparison->text(*it.pair, &RowProblem::key),
-                       it.comparison->configuration(*it.pair));
+    return fmt::format("{} {}", it.comparison->text(*it.pair, &RowProblem::key), it.comparison->configuration(*it.pair));
 }
 
 std::string_view word(GateResult result) {
@@ -42,10 +41,9 @@ std::vector<const GateCase*> not_passed(const GateVerdict& verdict) {
 }
 
 std::string counts(const GateVerdict& verdict) {
-    const auto known =
-        std::count_if(verdict.cases.begin(), verdict.cases.end(), [](const GateCase& it) { return it.known; });
-    std::string out = fmt::format("{} passed, {} failed, {} inconclusive", verdict.count(GateResult::pass),
-                                  verdict.count(GateResult::fail), verdict.count(GateResult::inconclusive));
+    const auto known = std::count_if(verdict.cases.begin(), verdict.cases.end(), [](const GateCase& it) { return it.known; });
+    std::string out = fmt::format("{} passed, {} failed, {} inconclusive", verdict.count(GateResult::pass), verdict.count(GateResult::fail),
+                                  verdict.count(GateResult::inconclusive));
     return known > 0 ? out + fmt::format(", {} known", known) : out;
 }
 
@@ -97,8 +95,8 @@ std::string gate_text(const GateVerdict& verdict, const Style& style) {
         Table table({{"result"}, {"metric"}, {"problem and configuration"}, {"change", Align::right}, {"reason"}});
         for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
             const GateCase& it = *cases[i];
-            table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)),
-                       key_of(it), change_text(it.pair->ratio), it.reason});
+            table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),
+                       change_text(it.pair->ratio), it.reason});
         }
         out += table.text(style);
         if (cases.size() > most_rows) {
@@ -109,13 +107,11 @@ std::string gate_text(const GateVerdict& verdict, const Style& style) {
     for (const std::string& remark : verdict.remarks) {
         out += remark + "\n";
     }
-    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy,
-                                                            counts(verdict))));
+    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy, counts(verdict))));
 }
 
 std::string gate_markdown(const GateVerdict& verdict) {
-    std::string out =
-        fmt::format("### normtune gate `{}`: {}\n\n{}\n\n", verdict.policy, word(verdict.result), counts(verdict));
+    std::string out = fmt::format("### normtune gate `{}`: {}\n\n{}\n\n", verdict.policy, word(verdict.result), counts(verdict));
     for (const std::string& remark : verdict.remarks) {
         out += "- " + markdown_escaped(remark) + "\n";
     }
@@ -145,8 +141,8 @@ std::string gate_markdown(const GateVerdict& verdict) {
     };
     out += section(GateResult::fail);
     if (const std::string rows = section(GateResult::inconclusive); !rows.empty()) {
-        out += fmt::format("<details><summary>{} inconclusive</summary>\n\n{}</details>\n\n",
-                           verdict.count(GateResult::inconclusive), rows);
+        out +=
+            fmt::format("<details><summary>{} inconclusive</summary>\n\n{}</details>\n\n", verdict.count(GateResult::inconclusive), rows);
     }
     return out;
 }
@@ -156,20 +152,20 @@ std::string gate_junit(const GateVerdict& verdict) {
     std::size_t failures = 0;
     for (const GateCase& it : verdict.cases) {
         const auto text = [&](TextId RowProblem::*member) { return it.comparison->text(*it.pair, member); };
-        const std::string name = fmt::format("{}.{}.{}", metric_names.name(it.comparison->settings.metric),
-                                             text(&RowProblem::op), text(&RowProblem::mode));
+        const std::string name =
+            fmt::format("{}.{}.{}", metric_names.name(it.comparison->settings.metric), text(&RowProblem::op), text(&RowProblem::mode));
         Suite& suite = suites[name];
         ++suite.tests;
         suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml(name), xml(key_of(it)));
         if (it.result == GateResult::fail) {
             ++suite.failures;
             ++failures;
-            suite.cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n",
-                                       verdict_names.name(it.verdict), xml(it.reason));
+            suite.cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n", verdict_names.name(it.verdict),
+                                       xml(it.reason));
         } else if (it.result == GateResult::inconclusive || it.known) {
             ++suite.skipped;
-            suite.cases += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n",
-                                       it.known ? "known" : "inconclusive", xml(it.reason));
+            suite.cases += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", it.known ? "known" : "inconclusive",
+                                       xml(it.reason));
         } else {
             suite.cases += "/>\n";
         }
@@ -200,19 +196,16 @@ std::string gate_annotations(const GateVerdict& verdict) {
             continue;
         }
         ++shown;
-        out += fmt::format(
-            "::error title={}::{}\n",
-            workflow_data(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)),
-                          true),
-            workflow_data(fmt::format("{}: {}", key_of(*it), it->reason), false));
+        out += fmt::format("::error title={}::{}\n",
+                           workflow_data(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)), true),
+                           workflow_data(fmt::format("{}: {}", key_of(*it), it->reason), false));
     }
     if (failed > shown) {
         out += fmt::format("::error title=normtune::and {} more\n", failed - shown);
     }
     if (verdict.result == GateResult::inconclusive) {
-        out += fmt::format(
-            "::warning title=normtune::{}\n",
-            workflow_data(fmt::format("gate {} is inconclusive: {}", verdict.policy, counts(verdict)), false));
+        out += fmt::format("::warning title=normtune::{}\n",
+                           workflow_data(fmt::format("gate {} is inconclusive: {}", verdict.policy, counts(verdict)), false));
     }
     return out;
 }

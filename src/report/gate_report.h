@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compare/gate.h"
+#include "judge/gate.h"
 #include "report/table.h"
 
 namespace normtune {

@@ -47,11 +47,11 @@ std::string nothing_kept_text(const Results& results) {
         if (plan.kept > 0 || plan.stored() || plan.pruned.empty()) {
             continue;
         }
-        const auto most = std::max_element(plan.pruned.begin(), plan.pruned.end(),
-                                           [](const auto& a, const auto& b) { return a.count < b.count; });
+        const auto most =
+            std::max_element(plan.pruned.begin(), plan.pruned.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
         if (++shown <= most_faults_shown) {
-            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", plan.problem_key, most->rule,
-                               most->count, plan.points, most->reason);
+            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", plan.problem_key, most->rule, most->count,
+                               plan.points, most->reason);
         }
     }
     if (shown > most_faults_shown) {
@@ -79,8 +79,8 @@ std::string outcomes_table(const Results& results, const Style& style) {
     Table table({{"problem"}, {"trials", Align::right}, {"passed", Align::right}, {"others"}});
     for (const std::string& key : order) {
         Counts& of_problem = counts[key];
-        table.add({key, fmt::format("{}", sum(of_problem)), fmt::format("{}", count_of(of_problem, Outcome::passed)),
-                   others_text(of_problem)});
+        table.add(
+            {key, fmt::format("{}", sum(of_problem)), fmt::format("{}", count_of(of_problem, Outcome::passed)), others_text(of_problem)});
     }
     return table.text(style);
 }
@@ -98,8 +98,8 @@ std::string outcomes_text(const Results& results, const Style& style) {
     std::string out = fmt::format("{} trial{}: {} passed{}{}.\n", sum(counts), sum(counts) == 1 ? "" : "s",
                                   count_of(counts, Outcome::passed), others.empty() ? "" : ", ", others);
     for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
-        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)),
-                           faults[i]->trial_key(), faults[i]->reason, faults[i]->repeat);
+        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)), faults[i]->trial_key(),
+                           faults[i]->reason, faults[i]->repeat);
     }
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/record_json.h"
 #include "support/version.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -26,8 +26,8 @@ Totals add_up(const std::vector<ProblemPlan>& plans) {
         totals.points += plan.points;
         totals.kept += plan.kept;
         for (const RuleTally& tally : plan.tallies) {
-            const auto same = std::find_if(totals.rules.begin(), totals.rules.end(),
-                                           [&](const RuleTally& known) { return known.rule == tally.rule; });
+            const auto same =
+                std::find_if(totals.rules.begin(), totals.rules.end(), [&](const RuleTally& known) { return known.rule == tally.rule; });
             if (same == totals.rules.end()) {
                 totals.rules.push_back(tally);
             } else {
@@ -42,8 +42,7 @@ std::string pruned_text(const ProblemPlan& plan) {
     std::string out;
     for (const RuleTally& tally : plan.tallies) {
         if (tally.pruned > 0 || tally.lifted) {
-            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.rule,
-                               tally.lifted ? "lifted" : grouped(tally.pruned));
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.rule, tally.lifted ? "lifted" : grouped(tally.pruned));
         }
     }
     return out;
@@ -75,8 +74,7 @@ std::string code_line(const PlanReport::Compiled& one) {
     }
     std::string out = fmt::format("{} registers, {} bytes spilled, {} shared, occupancy {:.2f}, code {:.8}",
                                   one.info->registers.value_or(0), one.info->spill_bytes.value_or(0),
-                                  byte_text(one.info->shared_bytes.value_or(0)), one.info->occupancy.value_or(0),
-                                  one.info->code_hash);
+                                  byte_text(one.info->shared_bytes.value_or(0)), one.info->occupancy.value_or(0), one.info->code_hash);
     return one.pruned ? fmt::format("{}; pruned by {}", out, one.reason) : out;
 }
 
@@ -126,15 +124,14 @@ std::string code_text(const PlanReport& report, const Style& style) {
         table.add(totals.cells(problem));
     }
     table.add(all.cells(fmt::format("{} in all", report.compiled.size())));
-    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", report.device.arch, report.compiler,
-                       time_text(report.compile_s), table.text(style), lines.empty() ? "" : "\n", lines);
+    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", report.device.arch, report.compiler, time_text(report.compile_s),
+                       table.text(style), lines.empty() ? "" : "\n", lines);
 }
 
 nlohmann::json code_json(const std::vector<PlanReport::Compiled>& compiled) {
     nlohmann::json out = nlohmann::json::array();
     for (const PlanReport::Compiled& one : compiled) {
-        nlohmann::json json{{"key", one.key},
-                            {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
+        nlohmann::json json{{"key", one.key}, {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
         if (!one.reason.empty()) {
             json["reason"] = one.reason;
         }
@@ -155,8 +152,7 @@ nlohmann::json code_json(const std::vector<PlanReport::Compiled>& compiled) {
 nlohmann::json tallies_json(const std::vector<RuleTally>& tallies) {
     nlohmann::json out = nlohmann::json::array();
     for (const RuleTally& tally : tallies) {
-        out.push_back(
-            {{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}});
+        out.push_back({{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}});
     }
     return out;
 }
@@ -176,12 +172,11 @@ std::string plan_table(const PlanReport& report, const Style& style) {
             rules.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    std::string out =
-        fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", report.space.name, grouped(report.space.points()),
-                    report.device.name, backend_names.name(report.device.backend), report.device.arch);
+    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", report.space.name, grouped(report.space.points()),
+                                  report.device.name, backend_names.name(report.device.backend), report.device.arch);
     if (report.shard) {
-        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", report.shard->shard.text(),
-                           report.plans.size(), report.shard->problems, 100 * report.shard->of_work);
+        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", report.shard->shard.text(), report.plans.size(),
+                           report.shard->problems, 100 * report.shard->of_work);
     }
     out += '\n';
     out += problems.text(style);
@@ -206,10 +201,8 @@ std::string plan_json(const PlanReport& report) {
     nlohmann::json problems = nlohmann::json::array();
     for (std::size_t i = 0; i < report.plans.size(); ++i) {
         const ProblemPlan& plan = report.plans[i];
-        nlohmann::json json{{"problem", to_json(plan.problem)},
-                            {"points", plan.points},
-                            {"kept", plan.kept},
-                            {"pruned", tallies_json(plan.tallies)}};
+        nlohmann::json json{
+            {"problem", to_json(plan.problem)}, {"points", plan.points}, {"kept", plan.kept}, {"pruned", tallies_json(plan.tallies)}};
         if (!report.kept_keys.empty()) {
             json["configurations"] = report.kept_keys[i];
         }
@@ -224,12 +217,10 @@ std::string plan_json(const PlanReport& report) {
         }
         problems.push_back(std::move(json));
     }
-    nlohmann::json json{{"schema_version", plan_schema_version},
-                        {"normtune_version", version()},
-                        {"device", to_json(report.device)},
-                        {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
-                        {"problems", std::move(problems)},
-                        {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
+    nlohmann::json json{
+        {"schema_version", plan_schema_version}, {"normtune_version", version()},
+        {"device", to_json(report.device)},      {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
+        {"problems", std::move(problems)},       {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
     if (report.shard) {
         json["shard"] = {{"index", report.shard->shard.index},
                          {"count", report.shard->shard.count},

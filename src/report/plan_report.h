@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "devices/device.h"
-#include "problem/plan.h"
-#include "problem/shard.h"
 #include "report/table.h"
+#include "space/plan.h"
+#include "space/shard.h"
 
 namespace normtune {
 

@@ -98,8 +98,8 @@ std::string Table::markdown() const {
 }
 
 std::size_t display_width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string three_digits(double value) {
@@ -127,8 +127,7 @@ std::string byte_text(std::int64_t bytes) {
         value /= 1024;
         ++unit;
     }
-    return value == std::floor(value) ? fmt::format("{} {}", value, units[unit])
-                                      : fmt::format("{:.1f} {}", value, units[unit]);
+    return value == std::floor(value) ? fmt::format("{} {}", value, units[unit]) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 std::string time_text(double seconds) {

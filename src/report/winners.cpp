@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "audit/field.h"
-#include "problem/heuristics.h"
+#include "judge/problem_ranking.h"
+#include "space/heuristics.h"
 
 namespace normtune {
 namespace {
 
-std::vector<Winner::Gain> gains(const Field& field) {
+std::vector<Winner::Gain> gains(const ProblemRanking& ranking) {
     std::vector<Winner::Gain> out;
     for (const Heuristic& heuristic : heuristics()) {
         std::optional<double> least;
-        for (const Standing& standing : field.standings) {
-            if (heuristic.chooses(standing.record->configuration, field.problem(), field.device())) {
+        for (const Standing& standing : ranking.standings) {
+            if (heuristic.chooses(standing.record->configuration, ranking.problem(), ranking.device())) {
                 least = std::min(least.value_or(standing.ratio), standing.ratio);
             }
         }
@@ -22,16 +22,16 @@ std::vector<Winner::Gain> gains(const Field& field) {
     return out;
 }
 
-Winner winner_of(const Field& field) {
+Winner winner_of(const ProblemRanking& ranking) {
     Winner winner;
-    winner.record = field.winner;
-    winner.stored = field.plan != nullptr && field.plan->stored();
-    winner.measured = field.standings.size() + (winner.stored ? *field.plan->taken_by(stored_rule) : 0);
-    for (const Standing& standing : field.standings) {
-        winner.tied += standing.record != field.winner && standing.record->measurement->tied ? 1 : 0;
+    winner.record = ranking.winner;
+    winner.stored = ranking.plan != nullptr && ranking.plan->stored();
+    winner.measured = ranking.standings.size() + (winner.stored ? *ranking.plan->taken_by(stored_rule) : 0);
+    for (const Standing& standing : ranking.standings) {
+        winner.tied += standing.record != ranking.winner && standing.record->measurement->tied ? 1 : 0;
         winner.over_worst = std::max(winner.over_worst, standing.ratio);
     }
-    winner.over_heuristics = gains(field);
+    winner.over_heuristics = gains(ranking);
     return winner;
 }
 
@@ -39,9 +39,9 @@ Winner winner_of(const Field& field) {
 
 std::vector<Winner> find_winners(const Results& results) {
     std::vector<Winner> winners;
-    for (const Field& field : fields_of(results)) {
-        if (field.winner->measurement->rank == 1) {
-            winners.push_back(winner_of(field));
+    for (const ProblemRanking& ranking : problem_rankings(results)) {
+        if (ranking.winner->measurement->rank == 1) {
+            winners.push_back(winner_of(ranking));
         }
     }
     return winners;

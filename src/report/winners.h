@@ -19,7 +19,7 @@ struct Winner {
         std::string heuristic;        // "te_rows_per_program", …
         std::optional<double> ratio;  // time of the best configuration that obeys the heuristic / the winner's
     };
-    std::vector<Gain> over_heuristics;  // all of problem/heuristics.h, in its order; no ratio: none measured obeys it
+    std::vector<Gain> over_heuristics;  // all of space/heuristics.h, in its order; no ratio: none measured obeys it
     double over_worst = 1;              // time of the slowest passed configuration / the winner's
 };                                      // times: the medians of the finalists' fresh rounds between finalists, else p50
 

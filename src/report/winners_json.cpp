@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/winners.h"
-#include "store/record_json.h"
 #include "support/version.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -39,12 +39,10 @@ std::string winners_json(std::span<const Results> runs) {
         for (const Winner& winner : find_winners(run)) {
             winners.push_back(winner_json(winner));
         }
-        list.push_back({{"device", to_json(run.environment.device)},
-                        {"started", run.environment.started},
-                        {"winners", std::move(winners)}});
+        list.push_back(
+            {{"device", to_json(run.environment.device)}, {"started", run.environment.started}, {"winners", std::move(winners)}});
     }
-    const nlohmann::json json{
-        {"schema_version", winners_schema_version}, {"normtune_version", version()}, {"runs", std::move(list)}};
+    const nlohmann::json json{{"schema_version", winners_schema_version}, {"normtune_version", version()}, {"runs", std::move(list)}};
     return json.dump(2) + "\n";
 }
 

@@ -84,8 +84,7 @@ std::string few_lines_each(const std::vector<Winner>& winners, std::size_t width
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
         out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->configuration.key()));
-        std::vector<std::string> figures{three_digits(measurement.p50_us) + " us",
-                                         three_digits(measurement.gbps) + " GB/s",
+        std::vector<std::string> figures{three_digits(measurement.p50_us) + " us", three_digits(measurement.gbps) + " GB/s",
                                          ratio_text(measurement.limit_ratio) + " of the limit",
                                          fmt::format("tied {}/{}", winner.tied + 1, winner.measured)};
         if (winner.stored) {

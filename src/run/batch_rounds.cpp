@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "run/random.h"
 #include "run/tuning.h"
 #include "support/clock.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -35,7 +35,7 @@ BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>&
 }
 
 bool BatchRounds::any_running() const {
-    return std::any_of(batch_.begin(), batch_.end(), [](const RunningTrial& t) { return !t.stopped && !t.guest; });
+    return std::any_of(batch_.begin(), batch_.end(), [](const RunningTrial& t) { return !t.stopped && !t.incumbent; });
 }
 
 std::optional<Failure> BatchRounds::measure() {
@@ -129,7 +129,7 @@ void BatchRounds::take(RunningTrial& trial, Series& series) {
         lost_ = std::move(failure);
     } else if (failure) {
         trial.stopped = true;
-        if (trial.guest) {
+        if (trial.incumbent) {
             trial.record = *context_.recorder.find(context_.problem.key(), context_.configurations[trial.id].key());
             trial.record.measurement.reset();
         }
@@ -150,13 +150,11 @@ void BatchRounds::take(Reference& reference) {
         lost_ = std::move(failure);
     } else if (failure && ++reference.failures == tuning::most_reference_failures) {
         context_.recorder.warn(fmt::format("{}: the {} cannot be measured: {}", context_.problem.key(),
-                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
-                                           failure->reason));
+                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch", failure->reason));
     }
 }
 
-Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& series, std::size_t side,
-                                     StopReason reason) const {
+Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const {
     MeasurementContext context;
     context.problem = &context_.problem;
     context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
@@ -168,7 +166,7 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
 
 void BatchRounds::end(RunningTrial& trial, StopReason reason) {
     trial.stopped = true;
-    if (trial.guest) {
+    if (trial.incumbent) {
         return;
     }
     trial.record.timestamp = utc_timestamp();
@@ -184,7 +182,7 @@ void BatchRounds::end(RunningTrial& trial, StopReason reason) {
 void BatchRounds::report() const {
     double in_part = 0;
     for (const RunningTrial& trial : batch_) {
-        const bool goes_on = !trial.stopped && !trial.guest;
+        const bool goes_on = !trial.stopped && !trial.incumbent;
         in_part += goes_on ? part_done(trial.series.rounds().size(), context_.options.stop_rule.least_rounds) : 0;
     }
     context_.recorder.update(context_.problem.key(), in_part);

@@ -10,7 +10,7 @@
 #include "run/recorder.h"
 #include "run/rounds.h"
 #include "run/series.h"
-#include "run/worker_session.h"
+#include "run/worker/worker_session.h"
 
 namespace normtune {
 
@@ -20,7 +20,7 @@ struct RunningTrial {
     Record record;
     Series series;
     bool stopped = false;
-    bool guest = false;            // it has its record already and takes part as the one to beat
+    bool incumbent = false;        // it has its record already and takes part as the one to beat
     std::optional<Series> twin{};  // of the same kernel in the same rounds
 };
 

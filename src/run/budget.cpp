@@ -25,8 +25,7 @@ double promise(const ProblemState& state) {
     return std::max(std::log(ratio), least_gain) * untried;
 }
 
-std::optional<Slice> next_slice(std::span<const ProblemState> problems, double budget_s, double left_s,
-                                double least_s) {
+std::optional<Slice> next_slice(std::span<const ProblemState> problems, double budget_s, double left_s, double least_s) {
     if (left_s <= 0) {
         return std::nullopt;
     }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/record.h"
+#include "trial/record.h"
 
 namespace normtune {
 

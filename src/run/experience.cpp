@@ -5,8 +5,7 @@
 
 namespace normtune {
 
-MeasuredProblem measured_problem(const Problem& problem, const std::vector<Configuration>& configurations,
-                                 const Recorder& recorder) {
+MeasuredProblem measured_problem(const Problem& problem, const std::vector<Configuration>& configurations, const Recorder& recorder) {
     const std::string problem_key = problem.key();
     MeasuredProblem out{problem, {}, {}};
     double least = 0;
@@ -30,8 +29,8 @@ MeasuredProblem measured_problem(const Problem& problem, const std::vector<Confi
 
 void Experience::note(MeasuredProblem measured) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(measured_.begin(), measured_.end(),
-                                    [&](const MeasuredProblem& m) { return m.problem.same_work(measured.problem); });
+    const auto found =
+        std::find_if(measured_.begin(), measured_.end(), [&](const MeasuredProblem& m) { return m.problem.same_work(measured.problem); });
     if (found == measured_.end()) {
         measured_.push_back(std::move(measured));
     } else {

@@ -5,9 +5,9 @@
 
 #include "measure/ranking.h"
 #include "measure/statistics.h"
-#include "run/random.h"
 #include "run/tuning.h"
 #include "support/clock.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -20,8 +20,8 @@ struct Finalist {
     std::optional<Failure> failure;
 };
 
-std::vector<Finalist> choose(const std::string& problem_key, const std::vector<Configuration>& configurations,
-                             const Recorder& recorder, std::size_t& left_out) {
+std::vector<Finalist> choose(const std::string& problem_key, const std::vector<Configuration>& configurations, const Recorder& recorder,
+                             std::size_t& left_out) {
     std::vector<Candidate> candidates;
     std::vector<TrialId> ids;
     for (TrialId id = 0; id < configurations.size(); ++id) {
@@ -80,13 +80,11 @@ FinalEntry ranked(const std::string& problem_key, const std::vector<Candidate>& 
 }  // namespace
 
 bool finals_over(int rounds, std::span<const Candidate> finalists) {
-    return rounds >= tuning::most_final_rounds ||
-           (rounds >= tuning::final_rounds && resolution(finalists) <= tuning::final_resolution);
+    return rounds >= tuning::most_final_rounds || (rounds >= tuning::final_rounds && resolution(finalists) <= tuning::final_resolution);
 }
 
-std::size_t run_finals(const SweepOptions& options, const Problem& problem,
-                       const std::vector<Configuration>& configurations, Recorder& recorder, RoundTaker rounds,
-                       std::optional<Deadline> end) {
+std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
+                       Recorder& recorder, RoundTaker rounds, std::optional<Deadline> end) {
     const std::string key = problem.key();
     std::size_t left_out = 0;
     std::vector<Finalist> finalists = choose(key, configurations, recorder, left_out);

@@ -20,8 +20,7 @@ bool finals_over(int rounds, std::span<const Candidate> finalists);
 /// What a race dropped is no candidate. `configurations` by TrialId; `problem` is that of `rounds`'s session. Throws
 /// Interrupted, SystemError. Returns how many more could not be told apart from the best by their ordinary rounds,
 /// beyond what the finals take.
-std::size_t run_finals(const SweepOptions& options, const Problem& problem,
-                       const std::vector<Configuration>& configurations, Recorder& recorder, RoundTaker rounds,
-                       std::optional<Deadline> end);
+std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
+                       Recorder& recorder, RoundTaker rounds, std::optional<Deadline> end);
 
 }  // namespace normtune

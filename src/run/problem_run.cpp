@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "run/finals.h"
-#include "run/random.h"
 #include "run/repeat.h"
 #include "run/tuning.h"
 #include "support/clock.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -131,8 +131,7 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     }
     if (!options_.verify_only) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
-        unsettled_ = run_finals(options_, problem_, configurations_, recorder_,
-                                {options_, session_, purpose, round_time_us()}, end);
+        unsettled_ = run_finals(options_, problem_, configurations_, recorder_, {options_, session_, purpose, round_time_us()}, end);
     }
     ++runs_;
 }
@@ -160,7 +159,7 @@ void ProblemRun::record(Record record, Outcome outcome, const std::string& reaso
 // with the next problem.
 void ProblemRun::fail_all(std::vector<RunningTrial>& batch) {
     for (RunningTrial& trial : batch) {
-        if (!trial.stopped && !trial.guest) {
+        if (!trial.stopped && !trial.incumbent) {
             trial.stopped = true;
             record(std::move(trial.record), lost_->outcome, lost_->reason);
         }
@@ -236,8 +235,7 @@ void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
     if (batch.empty()) {
         return;
     }
-    const BatchContext context{options_, problem_,        configurations_, session_, recorder_,
-                               rounds_,  rotation_bytes_, rounds_end_,     batches_};
+    const BatchContext context{options_, problem_, configurations_, session_, recorder_, rounds_, rotation_bytes_, rounds_end_, batches_};
     if (!races()) {
         lost_ = BatchRounds(context, batch).measure();
         return;

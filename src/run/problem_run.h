@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "problem/rules.h"
 #include "run/batch_rounds.h"
 #include "run/experience.h"
 #include "run/recorder.h"
-#include "run/worker_session.h"
+#include "run/worker/worker_session.h"
+#include "space/rules.h"
 
 namespace normtune {
 

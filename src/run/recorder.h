@@ -15,8 +15,7 @@
 
 namespace normtune {
 
-bool is_faulty(
-    Outcome outcome);  // incorrect, crashed, timed_out, …: everything that ran or should have, and did not pass
+bool is_faulty(Outcome outcome);  // incorrect, crashed, timed_out, …: everything that ran or should have, and did not pass
 
 /// Thread-safe, as long as each problem is one thread's.
 class Recorder {

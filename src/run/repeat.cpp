@@ -23,10 +23,9 @@ std::string shell_word(std::string_view word) {
 
 }  // namespace
 
-std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem,
-                           const Configuration& configuration) {
-    std::string line = fmt::format("normtune {} --backend {}", options.verify_only ? "verify" : "sweep",
-                                   backend_names.name(options.backend));
+std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Configuration& configuration) {
+    std::string line =
+        fmt::format("normtune {} --backend {}", options.verify_only ? "verify" : "sweep", backend_names.name(options.backend));
     if (ordinal != 0) {
         line += fmt::format(" --device {}", ordinal);
     }

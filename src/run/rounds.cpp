@@ -1,7 +1,7 @@
 #include "run/rounds.h"
 
-#include "run/random.h"
 #include "run/tuning.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -35,8 +35,7 @@ std::optional<Failure> RoundTaker::repeat_throttled(Series& series, Measure meas
 }
 
 std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Configuration& configuration) {
-    return repeat_throttled(series,
-                            [&] { return session_.measure(trial, configuration, request(SampleKind::kernel)); });
+    return repeat_throttled(series, [&] { return session_.measure(trial, configuration, request(SampleKind::kernel)); });
 }
 
 std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference) {

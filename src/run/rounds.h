@@ -6,7 +6,7 @@
 
 #include "run/series.h"
 #include "run/sweep.h"
-#include "run/worker_session.h"
+#include "run/worker/worker_session.h"
 
 namespace normtune {
 

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "store/compile_cache.h"
-#include "store/json_reader.h"
-#include "store/record_json.h"
+#include "devices/compile/compile_cache.h"
 #include "support/error.h"
+#include "support/json_reader.h"
 #include "support/version.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 
@@ -57,8 +57,7 @@ SearchSpace space_from_json(const JsonReader& in) {
     const JsonReader rules = in.at("rules");
     for (std::size_t i = 0; i < rules.size(); ++i) {
         const JsonReader rule = rules.element(i);
-        space.rules.push_back(
-            {rule.at("name").text(), rule.at("keep").text(), rule.at("keep_all_if_none").flag(), "the journal", 0});
+        space.rules.push_back({rule.at("name").text(), rule.at("keep").text(), rule.at("keep_all_if_none").flag(), "the journal", 0});
     }
     return space;
 }
@@ -179,8 +178,8 @@ SweepOptions selection_from_text(const std::string& text) {
     options.cold = in.at("cold").flag();
     options.verify_only = in.at("verify_only").flag();
     const JsonReader stop = in.at("stop_rule");
-    options.stop_rule = {stop.at("least_rounds").integer(1), stop.at("most_rounds").integer(1),
-                         stop.at("relative_half_width").number(), stop.at("time_cap_us").number()};
+    options.stop_rule = {stop.at("least_rounds").integer(1), stop.at("most_rounds").integer(1), stop.at("relative_half_width").number(),
+                         stop.at("time_cap_us").number()};
     options.samples_per_round = in.at("samples_per_round").integer(1);
     options.round_time_us = in.at("round_time_us").number();
     options.trial_timeout_s = in.at("trial_timeout_s").number();
@@ -188,8 +187,7 @@ SweepOptions selection_from_text(const std::string& text) {
     return options;
 }
 
-void require_same_selection(const std::string& journal_folder, const std::string& journal_selection,
-                            const SweepOptions& options) {
+void require_same_selection(const std::string& journal_folder, const std::string& journal_selection, const SweepOptions& options) {
     const json theirs = read_selection(journal_selection);
     const json ours = selection_of(options);
     std::string differences;

@@ -19,7 +19,6 @@ SweepOptions selection_from_text(const std::string& text);
 
 /// Throws InputError, naming what differs, unless the journal's selection is that of `options`. The budget may differ:
 /// a resumed sweep may be given more time.
-void require_same_selection(const std::string& journal_folder, const std::string& journal_selection,
-                            const SweepOptions& options);
+void require_same_selection(const std::string& journal_folder, const std::string& journal_selection, const SweepOptions& options);
 
 }  // namespace normtune

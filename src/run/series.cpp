@@ -57,8 +57,7 @@ Measurement Series::measurement() const {
     return out;
 }
 
-Measurement summarise(const Series& kernel, const Series& copy, const Series& empty_launch,
-                      const MeasurementContext& context) {
+Measurement summarise(const Series& kernel, const Series& copy, const Series& empty_launch, const MeasurementContext& context) {
     Measurement out = kernel.measurement();
     if (out.p50_us > 0) {
         out.gbps = static_cast<double>(least_bytes(*context.problem)) / out.p50_us / 1e3;

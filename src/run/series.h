@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/device.h"
-#include "measure/measurement.h"
+#include "trial/measurement.h"
 
 namespace normtune {
 
@@ -53,7 +53,6 @@ struct MeasurementContext {
 
 /// gbps from the least bytes, the limit from the copies of the same rounds (0 where the copy could not be measured, and
 /// then limit_ratio is 0, too), memory from the tensors and the workspace.
-Measurement summarise(const Series& kernel, const Series& copy, const Series& empty_launch,
-                      const MeasurementContext& context);
+Measurement summarise(const Series& kernel, const Series& copy, const Series& empty_launch, const MeasurementContext& context);
 
 }  // namespace normtune

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "run/random.h"
 #include "support/error.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -18,18 +18,18 @@ struct Drawn {
 
 /// The same whichever of the problems came upon it.
 InputError too_many(const SweepOptions& options, const TrialAllowance& allowance) {
-    const std::string where = options.problems.size() > 1 ? fmt::format("in {} problems", options.problems.size())
-                                                          : options.problems[0].key();
-    return InputError(fmt::format(
-        "more than {} trials, {}: a sweep does not hold so many; narrow the space with rules (--space), draw from it "
-        "with --strategy random --trials N, or take a part of the problems (--model, --tokens, --shard I/N)",
-        allowance.most(), where));
+    const std::string where =
+        options.problems.size() > 1 ? fmt::format("in {} problems", options.problems.size()) : options.problems[0].key();
+    return InputError(
+        fmt::format("more than {} trials, {}: a sweep does not hold so many; narrow the space with rules (--space), draw from it "
+                    "with --strategy random --trials N, or take a part of the problems (--model, --tokens, --shard I/N)",
+                    allowance.most(), where));
 }
 
 }  // namespace
 
-ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits,
-                            const DeviceInfo& device, TrialAllowance& allowance) {
+ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits, const DeviceInfo& device,
+                            TrialAllowance& allowance) {
     const std::string key = problem.key();
     const bool draws = options.strategy == Strategy::random && options.most_trials_per_problem > 0;
     Random random(mix_seed(options.seed, "draw/" + key));
@@ -59,8 +59,7 @@ ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options,
     }
     if (drawn.size() < plan.kept) {
         trials.summary.pruned.push_back(
-            {"random", fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed),
-             plan.kept - drawn.size()});
+            {"random", fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed), plan.kept - drawn.size()});
     }
     trials.configurations.reserve(drawn.size());
     for (const Drawn& one : drawn) {

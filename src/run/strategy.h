@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "problem/plan.h"
 #include "run/sweep.h"
+#include "space/plan.h"
 
 namespace normtune {
 
@@ -33,7 +33,7 @@ private:
 };
 
 /// Throws InputError where the allowance is spent.
-ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits,
-                            const DeviceInfo& device, TrialAllowance& allowance);
+ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits, const DeviceInfo& device,
+                            TrialAllowance& allowance);
 
 }  // namespace normtune

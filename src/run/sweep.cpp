@@ -10,9 +10,9 @@
 #include <unordered_set>
 
 #include "devices/registry.h"
+#include "run/device_worker.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
-#include "run/lane.h"
 #include "run/selection.h"
 #include "run/sweep_store.h"
 #include "store/journal.h"
@@ -80,9 +80,8 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
 // Times of two devices must not end up in one table.
 void require_same_device(const std::string& folder, const DeviceInfo& there, const DeviceInfo& here) {
     if (there.name != here.name || there.arch != here.arch) {
-        throw InputError(
-            fmt::format("{}: was measured on {} ({}), this is {} ({}); start a new sweep in another folder", folder,
-                        there.name, there.arch, here.name, here.arch));
+        throw InputError(fmt::format("{}: was measured on {} ({}), this is {} ({}); start a new sweep in another folder", folder,
+                                     there.name, there.arch, here.name, here.arch));
     }
 }
 
@@ -116,9 +115,8 @@ std::vector<DeviceInfo> describe_devices(const SweepOptions& options, ProgressSi
         const DeviceInfo& first = devices.front();
         const DeviceInfo& latest = devices.back();
         if (latest.name != first.name || latest.arch != first.arch) {
-            throw InputError(fmt::format(
-                "--device: device {} is {} ({}) and device {} is {} ({}); one sweep takes devices that are alike",
-                first.ordinal, first.name, first.arch, latest.ordinal, latest.name, latest.arch));
+            throw InputError(fmt::format("--device: device {} is {} ({}) and device {} is {} ({}); one sweep takes devices that are alike",
+                                         first.ordinal, first.name, first.arch, latest.ordinal, latest.name, latest.arch));
         }
     }
     return devices;
@@ -134,8 +132,7 @@ WorkerCommand worker_command_of(const SweepOptions& options, const DeviceInfo& d
 
 /// What is left to do, in groups of one shape where there are several devices; `experience` takes what is complete.
 std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<ProblemTrials>& plans,
-                                 const std::vector<DeviceInfo>& devices, const Recorder& recorder,
-                                 Experience& experience) {
+                                 const std::vector<DeviceInfo>& devices, const Recorder& recorder, Experience& experience) {
     std::vector<WorkGroup> groups;
     std::map<std::tuple<std::int64_t, std::int64_t>, std::size_t> group_of_shape;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -164,11 +161,11 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
 }
 
 /// The problems of a sweep, on all its devices at once.
-void run_lanes(const LaneContext& context, const std::vector<DeviceInfo>& devices) {
+void run_lanes(const DeviceWorkerContext& context, const std::vector<DeviceInfo>& devices) {
     std::vector<std::exception_ptr> failures(devices.size());
     const auto run = [&](std::size_t i) {
         try {
-            Lane(context, i, devices[i], worker_command_of(context.options, devices[i], devices.size())).run();
+            DeviceWorker(context, i, devices[i], worker_command_of(context.options, devices[i], devices.size())).run();
         } catch (...) {
             failures[i] = std::current_exception();
             context.queue.stop();
@@ -193,14 +190,13 @@ void run_lanes(const LaneContext& context, const std::vector<DeviceInfo>& device
 void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
     if (missing > 0) {
         plan.kept -= missing;
-        plan.pruned.push_back(
-            interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
-                        : PlanSummary::Pruned{std::string(budget_rule), "did not fit into the time budget", missing});
+        plan.pruned.push_back(interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
+                                          : PlanSummary::Pruned{std::string(budget_rule), "did not fit into the time budget", missing});
     }
 }
 
-Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& plans, const JournalHeader& header,
-                const Recorder& recorder, bool interrupted) {
+Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& plans, const JournalHeader& header, const Recorder& recorder,
+                bool interrupted) {
     Results results;
     results.environment = header.environment;
     results.command = header.command;
@@ -227,8 +223,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const Deadline end = deadline_in(selected.budget_s);
     const std::vector<DeviceInfo> devices = describe_devices(selected, progress);
     const DeviceInfo& device = devices.front();
-    const ShardShare share =
-        share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
+    const ShardShare share = share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
     std::vector<ProblemTrials> plans = plan_all(options, share, device);
     SweepStore store(options, device, progress);
@@ -253,9 +248,8 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
         run_lanes({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
-        progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}",
-                                  recorder.trials_done(), total, options.verify_only ? "verify" : "sweep",
-                                  options.out_folder));
+        progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}", recorder.trials_done(), total,
+                                  options.verify_only ? "verify" : "sweep", options.out_folder));
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.selection = describe_selection(selected);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "measure/stop_rule.h"
-#include "problem/backend_traits.h"
 #include "problem/problem.h"
-#include "problem/shard.h"
-#include "problem/space.h"
+#include "space/backend_traits.h"
+#include "space/shard.h"
+#include "space/space.h"
 #include "store/results.h"
 
 namespace normtune {
@@ -36,11 +36,11 @@ struct SweepOptions {
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;
     int samples_per_round = 5;
-    double round_time_us = 2e4;  // a round of a configuration takes about this much device time at most; less in a race
+    double round_time_us = 2e4;   // a round of a configuration takes about this much device time at most; less in a race
     double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
     std::string out_folder;       // exists and is empty, or holds the journal to resume
-    std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker.h
-    std::string store;  // file of the store of winners (store/winner_store.h); empty: none is read or filled
+    std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker/worker.h
+    std::string store;                                 // file of the store of winners (store/winner_store.h); empty: none is read or filled
     bool resume = false;
     bool fresh = false;  // what the store has is measured again, and replaced
 };

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "audit/field.h"
-#include "devices/kernels_digest.h"
-#include "problem/heuristics.h"
+#include "devices/compile/kernels_digest.h"
+#include "judge/problem_ranking.h"
 #include "run/selection.h"
+#include "space/heuristics.h"
 #include "store/stored_results.h"
 #include "support/error.h"
 
@@ -28,8 +28,7 @@ Keys keys_of(const std::vector<Record>& records) {
 }
 
 void keep_only(std::vector<Configuration>& configurations, const Keys& keys) {
-    std::erase_if(configurations,
-                  [&](const Configuration& configuration) { return !keys.contains(configuration.key()); });
+    std::erase_if(configurations, [&](const Configuration& configuration) { return !keys.contains(configuration.key()); });
 }
 
 /// Narrows the plan to what the store has. False, and nothing is done: the store's trials are not those of the plan,
@@ -51,8 +50,7 @@ FinalEntry finals_of(const StoredProblem& stored) {
     for (const Record& record : stored.records) {
         const Measurement& measurement = *record.measurement;
         if (measurement.rank > 0) {
-            entry.finalists.push_back(
-                {record.configuration.key(), measurement.final_rounds_us, measurement.rank, measurement.tied});
+            entry.finalists.push_back({record.configuration.key(), measurement.final_rounds_us, measurement.rank, measurement.tied});
         }
     }
     std::sort(entry.finalists.begin(), entry.finalists.end(),
@@ -90,17 +88,17 @@ void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContent
 
 /// Those that the problem's line in the table of winners rests on: the finalists, the slowest, and of each named
 /// heuristic the best that obeys it.
-std::vector<Record> records_to_keep(const Field& field) {
+std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
     std::unordered_set<const Record*> wanted;
-    const Standing* slowest = &field.standings.front();
+    const Standing* slowest = &ranking.standings.front();
     std::vector<const Standing*> best(heuristics().size(), nullptr);
-    for (const Standing& standing : field.standings) {
+    for (const Standing& standing : ranking.standings) {
         if (standing.record->measurement->rank > 0) {
             wanted.insert(standing.record);
         }
         slowest = standing.ratio > slowest->ratio ? &standing : slowest;
         for (std::size_t i = 0; i < best.size(); ++i) {
-            const bool obeys = heuristics()[i].chooses(standing.record->configuration, field.problem(), field.device());
+            const bool obeys = heuristics()[i].chooses(standing.record->configuration, ranking.problem(), ranking.device());
             if (obeys && (best[i] == nullptr || standing.ratio < best[i]->ratio)) {
                 best[i] = &standing;
             }
@@ -113,7 +111,7 @@ std::vector<Record> records_to_keep(const Field& field) {
         }
     }
     std::vector<Record> records;
-    for (const Standing& standing : field.standings) {
+    for (const Standing& standing : ranking.standings) {
         if (wanted.contains(standing.record)) {
             records.push_back(*standing.record);
         }
@@ -140,10 +138,10 @@ Tally tally_of(const std::vector<Record>& records) {
 }
 
 /// Here, with every trial that was planned, and its winner by fresh rounds.
-bool ran_to_its_end(const Field& field) {
-    const PlanSummary& plan = *field.plan;
+bool ran_to_its_end(const ProblemRanking& ranking) {
+    const PlanSummary& plan = *ranking.plan;
     return !plan.stored() && !plan.taken_by(budget_rule) && !plan.taken_by(interrupted_rule) &&
-           !field.winner->measurement->final_rounds_us.empty();
+           !ranking.winner->measurement->final_rounds_us.empty();
 }
 
 }  // namespace
@@ -196,8 +194,7 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
         }
     });
     if (!taken_.empty()) {
-        sink_.note(fmt::format("from the store of winners: {} of {} problems; --fresh measures them again",
-                               taken_.size(), plans.size()));
+        sink_.note(fmt::format("from the store of winners: {} of {} problems; --fresh measures them again", taken_.size(), plans.size()));
     }
 }
 
@@ -226,14 +223,13 @@ void SweepStore::keep(const Results& results, const JournalHeader& header, const
     use([&] {
         const Tally tally = tally_of(results.records);
         std::vector<StoredProblem> completed;
-        for (const Field& field : fields_of(results)) {
-            const std::string& key = field.plan->problem_key;
+        for (const ProblemRanking& ranking : problem_rankings(results)) {
+            const std::string& key = ranking.plan->problem_key;
             const std::uint64_t trials = tally.trials.at(key);
-            if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(field)) {
+            if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking)) {
                 continue;
             }
-            completed.push_back(
-                {identity_, results.environment, "", trials, field.standings.size(), records_to_keep(field)});
+            completed.push_back({identity_, results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
             for (const Record& record : completed.back().records) {
                 completed.back().measured_at = std::max(completed.back().measured_at, record.timestamp);
             }

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "measure/statistics.h"
-#include "run/random.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -24,21 +24,18 @@ struct Neighbour {
 std::vector<Neighbour> nearest(const Problem& problem, std::span<const MeasuredProblem> measured) {
     std::vector<Neighbour> out;
     for (const MeasuredProblem& other : measured) {
-        const double away = other.problem.same_work(problem) ? std::numeric_limits<double>::infinity()
-                                                             : distance(problem, other.problem);
+        const double away = other.problem.same_work(problem) ? std::numeric_limits<double>::infinity() : distance(problem, other.problem);
         if (std::isfinite(away) && !other.log_ratios.empty()) {
             out.push_back({&other, away});
         }
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
+    std::stable_sort(out.begin(), out.end(), [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     out.resize(std::min(out.size(), most_neighbours));
     return out;
 }
 
 /// Each stratum's first, then each stratum's second, …; `order` is shuffled already.
-std::vector<std::size_t> stratified(const std::vector<Configuration>& configurations,
-                                    const std::vector<std::size_t>& order) {
+std::vector<std::size_t> stratified(const std::vector<Configuration>& configurations, const std::vector<std::size_t>& order) {
     const auto stratum = [&](std::size_t i) {
         const Configuration& c = configurations[i];
         return std::tuple(c.num_warps, c.threads_per_row, c.residency, c.grid);

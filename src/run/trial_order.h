@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "problem/configuration.h"
 #include "problem/problem.h"
+#include "space/configuration.h"
 
 namespace normtune {
 

@@ -56,17 +56,15 @@ std::optional<WorkGroup> WorkQueue::steal() {
 }
 
 bool WorkQueue::has_work_for(const Device& device) const {
-    return !device.queue.empty() ||
-           std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.can_be_stolen_from(); });
+    return !device.queue.empty() || std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.can_be_stolen_from(); });
 }
 
 bool WorkQueue::wait_for_work(Device& device, std::unique_lock<std::mutex>& lock) {
     device.busy = false;
     changed_.notify_all();
     changed_.wait(lock, [&] {
-        return stopped_ || has_work_for(device) || std::none_of(devices_.begin(), devices_.end(), [](const Device& d) {
-                   return d.busy || (!d.lost && !d.queue.empty());
-               });
+        return stopped_ || has_work_for(device) ||
+               std::none_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.busy || (!d.lost && !d.queue.empty()); });
     });
     device.busy = !stopped_ && has_work_for(device);
     return device.busy;

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "store/atomic_file.h"
-#include "store/descriptor.h"
 #include "store/journal_lines.h"
+#include "support/atomic_file.h"
+#include "support/descriptor.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -75,8 +75,7 @@ Journal Journal::create(const std::string& folder, const JournalHeader& header) 
     state->path = journal_path(folder);
     // The header is written under another name and linked into place: a journal has a whole first line from the moment
     // that it exists, and of two runs started into one folder one fails.
-    const std::string beginning =
-        (std::filesystem::path(folder) / fmt::format("{}{}.tmp", temporary_prefix, ::getpid())).string();
+    const std::string beginning = (std::filesystem::path(folder) / fmt::format("{}{}.tmp", temporary_prefix, ::getpid())).string();
     ::unlink(beginning.c_str());  // left by a killed process of the same id
     state->file = Descriptor(::open(beginning.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!state->file.valid()) {
@@ -90,8 +89,7 @@ Journal Journal::create(const std::string& folder, const JournalHeader& header) 
         }
         if (::link(beginning.c_str(), state->path.c_str()) != 0) {
             const bool no_links = errno == EPERM || errno == ENOTSUP;
-            if (!no_links || ::access(state->path.c_str(), F_OK) == 0 ||
-                ::rename(beginning.c_str(), state->path.c_str()) != 0) {
+            if (!no_links || ::access(state->path.c_str(), F_OK) == 0 || ::rename(beginning.c_str(), state->path.c_str()) != 0) {
                 fail(state->path, "cannot be created", no_links ? EEXIST : errno);
             }
         }

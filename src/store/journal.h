@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "store/record.h"
 #include "store/results.h"
+#include "trial/record.h"
 
 namespace normtune {
 

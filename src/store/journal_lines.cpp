@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/record_json.h"
-#include "store/record_reader.h"
 #include "store/results_json.h"
 #include "support/error.h"
 #include "support/utf8.h"
+#include "trial/record_json.h"
+#include "trial/record_reader.h"
 
 namespace normtune {
 namespace {
@@ -42,8 +42,8 @@ FinalEntry read_final(const JsonReader& in) {
     const JsonReader finalists = in.at("finalists");
     for (std::size_t i = 0; i < finalists.size(); ++i) {
         const JsonReader finalist = finalists.element(i);
-        entry.finalists.push_back({finalist.at("configuration").text(), finalist.at("rounds_us").numbers(),
-                                   finalist.at("rank").integer(0), finalist.at("tied").flag()});
+        entry.finalists.push_back({finalist.at("configuration").text(), finalist.at("rounds_us").numbers(), finalist.at("rank").integer(0),
+                                   finalist.at("tied").flag()});
     }
     return entry;
 }

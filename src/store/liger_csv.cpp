@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/atomic_file.h"
-#include "store/csv.h"
 #include "store/results.h"
+#include "support/atomic_file.h"
+#include "support/csv.h"
 
 namespace normtune {
 namespace {
@@ -32,8 +32,7 @@ std::string_view torch_name(Dtype dtype) {
 /// its rows and ours have equal text; then what makes the problem another one. Blanks as Python's json.dumps sets them.
 std::string extra_config(const Problem& problem) {
     const Operation& operation = problem.operation;
-    nlohmann::ordered_json config{
-        {"M", problem.shape.rows}, {"dtype", torch_name(operation.dtype)}, {"eps", operation.eps}};
+    nlohmann::ordered_json config{{"M", problem.shape.rows}, {"dtype", torch_name(operation.dtype)}, {"eps", operation.eps}};
     if (operation.casting != Casting::llama) {
         config["casting"] = casting_names.name(operation.casting);
     }
@@ -106,25 +105,23 @@ struct Metric {
 std::string line(const Results& results, const Record& record, std::string_view provider, const Metric& metric) {
     constexpr int decimals = 7;  // 0.1 ns in ms; 0.1 bytes in MB
     return csv_line({std::string(op_names.name(record.problem.operation.op)), std::string(provider),
-                     std::string(mode_names.name(record.problem.operation.mode)), std::string(metric.name),
-                     std::string(metric.unit), "H", "hidden size", std::to_string(record.problem.shape.cols),
-                     csv_number(metric.p50, decimals), csv_number(metric.p20, decimals),
-                     csv_number(metric.p80, decimals), extra_config(record.problem), record.device,
+                     std::string(mode_names.name(record.problem.operation.mode)), std::string(metric.name), std::string(metric.unit), "H",
+                     "hidden size", std::to_string(record.problem.shape.cols), csv_number(metric.p50, decimals),
+                     csv_number(metric.p20, decimals), csv_number(metric.p80, decimals), extra_config(record.problem), record.device,
                      liger_time(record.timestamp), "normtune " + results.environment.normtune_version});
 }
 
 }  // namespace
 
 void write_liger_csv(const Results& results, const std::string& path) {
-    std::string out = csv_line({"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit",
-                                "x_name", "x_label", "x_value", "y_value_50", "y_value_20", "y_value_80",
-                                "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"});
+    std::string out =
+        csv_line({"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit", "x_name", "x_label", "x_value",
+                  "y_value_50", "y_value_20", "y_value_80", "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"});
     for (const Record* record : winners(results.records)) {
         const Measurement& m = *record->measurement;
         const double limit_ms = m.limit_us / us_per_ms;
         const double memory = static_cast<double>(m.memory_bytes) / liger_megabyte;
-        out += line(results, *record, "normtune",
-                    {"speed", "ms", m.p50_us / us_per_ms, m.p20_us / us_per_ms, m.p80_us / us_per_ms});
+        out += line(results, *record, "normtune", {"speed", "ms", m.p50_us / us_per_ms, m.p20_us / us_per_ms, m.p80_us / us_per_ms});
         if (m.limit_us > 0) {
             out += line(results, *record, "copy", {"speed", "ms", limit_ms, limit_ms, limit_ms});
         }

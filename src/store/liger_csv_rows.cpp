@@ -25,17 +25,15 @@ double csv_value(const CsvReader& reader, std::string_view text, std::string_vie
 
 ResultRows read_liger_csv_rows(CsvReader& reader, const CsvColumns& columns) {
     const auto at = [&](std::string_view name) { return columns.require(reader, name); };
-    const std::size_t kernel = at("kernel_name"), provider = at("kernel_provider"), metric = at("metric_name"),
-                      unit = at("metric_unit"), x_name = at("x_name"), x_value = at("x_value"), p50 = at("y_value_50"),
-                      p20 = columns.find("y_value_20"), p80 = columns.find("y_value_80"),
-                      mode = columns.find("kernel_operation_mode"), extra = columns.find("extra_benchmark_config_str"),
-                      gpu = columns.find("gpu_name"), timestamp = columns.find("timestamp");
+    const std::size_t kernel = at("kernel_name"), provider = at("kernel_provider"), metric = at("metric_name"), unit = at("metric_unit"),
+                      x_name = at("x_name"), x_value = at("x_value"), p50 = at("y_value_50"), p20 = columns.find("y_value_20"),
+                      p80 = columns.find("y_value_80"), mode = columns.find("kernel_operation_mode"),
+                      extra = columns.find("extra_benchmark_config_str"), gpu = columns.find("gpu_name"),
+                      timestamp = columns.find("timestamp");
     LigerRows rows(reader.file(), ResultFormat::liger_csv);
     while (reader.next()) {
         columns.check(reader);
-        const auto cell = [&](std::size_t column) {
-            return column == CsvColumns::absent ? std::string_view() : reader.fields()[column];
-        };
+        const auto cell = [&](std::size_t column) { return column == CsvColumns::absent ? std::string_view() : reader.fields()[column]; };
         for (const std::size_t column : {kernel, provider, mode, x_name, x_value, extra, gpu}) {
             if (!is_utf8(cell(column))) {
                 reader.fail("is not UTF-8; save the file as UTF-8");

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/json_reader.h"
 #include "store/liger_rows.h"
 #include "store/result_readers.h"
 #include "support/error.h"
+#include "support/json_reader.h"
 
 namespace normtune {
 namespace {
@@ -33,8 +33,8 @@ std::string without_nan(std::string_view text) {
             out += text[i++];
             continue;
         }
-        const auto* const word = std::find_if(std::begin(words), std::end(words),
-                                              [&](std::string_view w) { return text.substr(i).starts_with(w); });
+        const auto* const word =
+            std::find_if(std::begin(words), std::end(words), [&](std::string_view w) { return text.substr(i).starts_with(w); });
         if (word != std::end(words)) {
             out += "null";
             i += word->size();
@@ -95,8 +95,7 @@ void add_object(LigerRows& rows, const JsonReader& in) {
         const std::string x = x_text(xs.element(i));
         // Liger's writer fills shorter lists with NaN.
         const auto y = [&](const JsonReader& list) { return i < list.size() ? list.element(i).number() : no_value; };
-        const LigerValue value{kernel, provider, mode,      metric,  unit,    x_name,  x,
-                               extra,  device,   timestamp, y(p20s), y(p50s), y(p80s), 0};
+        const LigerValue value{kernel, provider, mode, metric, unit, x_name, x, extra, device, timestamp, y(p20s), y(p50s), y(p80s), 0};
         rows.add(value);
     }
 }

@@ -129,8 +129,8 @@ void LigerRows::check(const LigerValue& value) const {
     const double most = speed ? longest_us / 1e3 : largest_memory_mib;
     for (const double y : {value.p20, value.p50, value.p80}) {
         if (!std::isnan(y) && !(y >= 0 && y <= most && (y > 0 || !speed))) {
-            fail(value, fmt::format("a {} of {} {}; a number {} and at most {} belongs there", value.metric, y,
-                                    value.unit, speed ? "above 0" : "from 0", most));
+            fail(value, fmt::format("a {} of {} {}; a number {} and at most {} belongs there", value.metric, y, value.unit,
+                                    speed ? "above 0" : "from 0", most));
         }
     }
 }
@@ -160,8 +160,8 @@ std::uint32_t LigerRows::problem_index(const LigerValue& value) {
         index = builder_.problem(*problem);
     } else {
         RowProblem row;
-        row.key = builder_.text(fmt::format("{}/{}/{}={}{}{}", value.kernel, value.mode.empty() ? "-" : value.mode,
-                                            value.x_name, value.x_value, value.extra.empty() ? "" : "/", value.extra));
+        row.key = builder_.text(fmt::format("{}/{}/{}={}{}{}", value.kernel, value.mode.empty() ? "-" : value.mode, value.x_name,
+                                            value.x_value, value.extra.empty() ? "" : "/", value.extra));
         row.key_any_casting = row.key;
         row.op = builder_.shown(value.kernel);
         row.mode = builder_.shown(value.mode);

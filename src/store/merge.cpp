@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/merge_checks.h"
-#include "store/record_json.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -53,8 +53,8 @@ std::string difference(const Piece& a, const Piece& b) {
     for (const auto& [configuration, record] : ours) {
         const auto other = theirs.find(configuration);
         if (other != theirs.end() && to_json(*record) != to_json(*other->second)) {
-            return fmt::format("{} and {} both have the trial {} {}, with different results; leave out one of them",
-                               a.from->name, b.from->name, a.plan->problem_key, configuration);
+            return fmt::format("{} and {} both have the trial {} {}, with different results; leave out one of them", a.from->name,
+                               b.from->name, a.plan->problem_key, configuration);
         }
     }
     const auto same_key = [](const auto& x, const auto& y) { return x.first == y.first; };
@@ -154,9 +154,8 @@ std::vector<MergedRun> runs_of(const std::vector<NamedResults>& parts) {
 
 std::optional<RunSelection> joined_selection(const std::vector<NamedResults>& parts) {
     const Results& first = parts.front().results;
-    if (!std::all_of(parts.begin(), parts.end(), [&](const NamedResults& part) {
-            return &part.results == &first || same_selection(part.results, first);
-        })) {
+    if (!std::all_of(parts.begin(), parts.end(),
+                     [&](const NamedResults& part) { return &part.results == &first || same_selection(part.results, first); })) {
         return std::nullopt;
     }
     std::optional<RunSelection> selection = first.selection;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "problem/shard.h"
+#include "space/shard.h"
 
 namespace normtune {
 namespace {
@@ -105,10 +105,9 @@ std::vector<int> shards_present(const std::vector<NamedResults>& parts, const Re
 std::string why_not_one_division(const std::vector<NamedResults>& parts) {
     for (const NamedResults& one : parts) {
         for (const NamedResults& part : parts) {
-            if (same_selection(one.results, part.results) &&
-                one.results.selection->shards != part.results.selection->shards) {
-                return fmt::format("{} is of a sweep in {} shards, and {} of the same sweep in {}; merge one of them",
-                                   one.name, one.results.selection->shards, part.name, part.results.selection->shards);
+            if (same_selection(one.results, part.results) && one.results.selection->shards != part.results.selection->shards) {
+                return fmt::format("{} is of a sweep in {} shards, and {} of the same sweep in {}; merge one of them", one.name,
+                                   one.results.selection->shards, part.name, part.results.selection->shards);
             }
         }
     }
@@ -132,9 +131,8 @@ std::string why_not_alike(const std::vector<NamedResults>& parts, const std::vec
                 first = &part;
                 first_text = std::move(text);
             } else if (text != first_text) {
-                return fmt::format("{} and {} differ in {} ({} and {}); --across {} merges them nevertheless",
-                                   first->name, part.name, merge_facet_names.name(facet), first_text, text,
-                                   merge_facet_names.name(facet));
+                return fmt::format("{} and {} differ in {} ({} and {}); --across {} merges them nevertheless", first->name, part.name,
+                                   merge_facet_names.name(facet), first_text, text, merge_facet_names.name(facet));
             }
         }
     }
@@ -151,8 +149,7 @@ std::string why_not_whole(const std::vector<NamedResults>& parts) {
     }
     for (const NamedResults& part : parts) {
         if (const std::uint64_t trials = interrupted_trials(part.results); trials > 0) {
-            return fmt::format("{} was interrupted with {} trials to do, which normtune sweep --resume does", part.name,
-                               trials);
+            return fmt::format("{} was interrupted with {} trials to do, which normtune sweep --resume does", part.name, trials);
         }
     }
     return {};

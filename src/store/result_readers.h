@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/csv_stream.h"
 #include "store/result_rows.h"
+#include "support/csv_stream.h"
 
 namespace normtune {
 

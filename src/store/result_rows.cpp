@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "store/atomic_file.h"
 #include "store/result_readers.h"
 #include "store/results_json.h"
 #include "store/row_builder.h"
 #include "store/run_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -22,15 +22,14 @@ constexpr std::size_t least_unthrottled = 4;
 
 void check_time(const ResultRows& rows, const Record& record, double us) {
     if (!(us > 0 && us <= longest_us)) {
-        throw InputError(fmt::format("{}: {}: a time of {} us; above 0 and at most {} belongs there", rows.name,
-                                     record.trial_key(), us, longest_us));
+        throw InputError(
+            fmt::format("{}: {}: a time of {} us; above 0 and at most {} belongs there", rows.name, record.trial_key(), us, longest_us));
     }
 }
 
 void add_rounds(ResultRows& rows, ResultRow& row, const Record& record) {
     const std::vector<Round>& all = record.measurement->rounds;
-    const auto good = static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [](const Round& round) { return !round.throttled; }));
+    const auto good = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Round& round) { return !round.throttled; }));
     const bool drop_throttled = good >= least_unthrottled;
     row.first_round = static_cast<std::uint32_t>(rows.rounds_us.size());
     for (const Round& round : all) {
@@ -94,8 +93,7 @@ bool json_begins_with(char c) {
 
 ResultRows parse_json_rows(std::string_view text, const std::string& name) {
     text = without_mark(text);
-    return first_character(text) == '{' ? rows_of(parse_results_json(text, name), name)
-                                        : read_liger_json_rows(text, name);
+    return first_character(text) == '{' ? rows_of(parse_results_json(text, name), name) : read_liger_json_rows(text, name);
 }
 
 ResultRows read_csv_rows(ByteSource& source, const std::string& name) {
@@ -110,8 +108,7 @@ ResultRows read_csv_rows(ByteSource& source, const std::string& name) {
     if (columns.has("config") && columns.has("p50_us")) {
         return read_results_csv_rows(reader, columns);
     }
-    reader.fail(
-        "is neither results.json nor results.csv, nor Liger-Kernel's CSV or JSON: no header with a known column");
+    reader.fail("is neither results.json nor results.csv, nor Liger-Kernel's CSV or JSON: no header with a known column");
 }
 
 /// What was read ahead to tell the format, then the rest.
@@ -171,8 +168,7 @@ StoredRows stored_of(const Results& results) {
     for (const Record& record : results.records) {
         constexpr std::size_t day_length = 10;
         const std::string day = record.timestamp.substr(0, day_length);
-        if (!keys.empty() && keys.contains(record.problem.key()) &&
-            (stored.oldest_day.empty() || day < stored.oldest_day)) {
+        if (!keys.empty() && keys.contains(record.problem.key()) && (stored.oldest_day.empty() || day < stored.oldest_day)) {
             stored.oldest_day = day;
         }
     }
@@ -193,8 +189,8 @@ ResultRows rows_of(const Results& results, std::string name) {
         row.outcome = record.outcome;
         row.reason = builder.shown(record.reason);
         row.timestamp = timestamp_number(record.timestamp);
-        RowOrigin origin{builder.shown(record.device), builder.shown(results.environment.device.driver), 0,
-                         RowOrigin::Cold::unknown, builder.shown(record.arch)};
+        RowOrigin origin{builder.shown(record.device), builder.shown(results.environment.device.driver), 0, RowOrigin::Cold::unknown,
+                         builder.shown(record.arch)};
         if (record.measurement && record.outcome == Outcome::passed) {
             add_measurement(rows, row, record);
             origin.timer = builder.shown(record.measurement->timer);

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "store/record.h"
 #include "store/results.h"
-#include "store/texts.h"
+#include "support/string_interner.h"
+#include "trial/record.h"
 
 namespace normtune {
 
@@ -66,8 +66,7 @@ struct ResultRow {
 };
 
 enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };
-inline constexpr NameTable<ResultFormat, 4> result_format_names{
-    {"results.json", "results.csv", "Liger-Kernel CSV", "Liger-Kernel JSON"}};
+inline constexpr NameTable<ResultFormat, 4> result_format_names{{"results.json", "results.csv", "Liger-Kernel CSV", "Liger-Kernel JSON"}};
 
 /// Problems of a run whose times it took from the store of winners. results.json alone tells.
 struct StoredRows {
@@ -83,14 +82,10 @@ struct ResultRows {
     std::vector<RowOrigin> origins;
     std::vector<double> rounds_us;
     StoredRows stored;
-    Texts texts;
+    StringInterner texts;
 
-    std::span<const double> rounds_of(const ResultRow& row) const {
-        return {rounds_us.data() + row.first_round, row.rounds};
-    }
-    std::span<const double> finals_of(const ResultRow& row) const {
-        return {rounds_us.data() + row.first_final, row.finals};
-    }
+    std::span<const double> rounds_of(const ResultRow& row) const { return {rounds_us.data() + row.first_round, row.rounds}; }
+    std::span<const double> finals_of(const ResultRow& row) const { return {rounds_us.data() + row.first_final, row.finals}; }
     std::string_view text(TextId id) const { return texts[id]; }
     const RowProblem& problem_of(const ResultRow& row) const { return problems[row.problem]; }
     const RowOrigin& origin_of(const ResultRow& row) const { return origins[row.origin]; }

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "store/atomic_file.h"
-#include "store/csv.h"
 #include "store/results.h"
+#include "support/atomic_file.h"
+#include "support/csv.h"
 
 namespace normtune {
 namespace {
@@ -110,14 +110,11 @@ constexpr Column columns[] = {
     {"gbps", measured_cell<&Measurement::gbps, gbps_decimals>},
     {"limit_ratio", measured_cell<&Measurement::limit_ratio, ratio_decimals>},
     {"memory_mib",
-     [](const Row& row) {
-         return row.measured ? csv_number(static_cast<double>(row.measured->memory_bytes) / mib, mib_decimals) : "";
-     }},
+     [](const Row& row) { return row.measured ? csv_number(static_cast<double>(row.measured->memory_bytes) / mib, mib_decimals) : ""; }},
     {"compile_ms", [](const Row& row) { return row.compile ? csv_number(row.compile->compile_ms, 3) : ""; }},
 
     // Ranking.
-    {"rank",
-     [](const Row& row) { return row.measured && row.measured->rank > 0 ? std::to_string(row.measured->rank) : ""; }},
+    {"rank", [](const Row& row) { return row.measured && row.measured->rank > 0 ? std::to_string(row.measured->rank) : ""; }},
     {"tied", [](const Row& row) { return row.measured ? yes_no(row.measured->tied) : ""; }},
     // The rest of the problem.
     {"tokens", tokens_cell},
@@ -149,30 +146,22 @@ constexpr Column columns[] = {
     {"deferred_steps", axis_cell<Axis::deferred_steps>},
     // How it was measured.
     {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
-    {"launches_per_sample",
-     [](const Row& row) { return row.measured ? std::to_string(row.measured->launches_per_sample) : ""; }},
-    {"stop_reason",
-     [](const Row& row) { return row.measured ? std::string(stop_reason_names.name(row.measured->stop_reason)) : ""; }},
+    {"launches_per_sample", [](const Row& row) { return row.measured ? std::to_string(row.measured->launches_per_sample) : ""; }},
+    {"stop_reason", [](const Row& row) { return row.measured ? std::string(stop_reason_names.name(row.measured->stop_reason)) : ""; }},
     {"limit_us", measured_cell<&Measurement::limit_us, us_decimals>},
     {"floor_us", measured_cell<&Measurement::floor_us, us_decimals>},
     {"cold", [](const Row& row) { return row.measured ? yes_no(row.measured->cold) : ""; }},
     {"timer", [](const Row& row) { return row.measured ? row.measured->timer : ""; }},
     {"rotation_mib",
-     [](const Row& row) {
-         return row.measured ? csv_number(static_cast<double>(row.measured->rotation_bytes) / mib, mib_decimals) : "";
-     }},
-    {"clock_mhz",
-     [](const Row& row) {
-         return row.measured && row.measured->clock_mhz ? csv_number(*row.measured->clock_mhz, 1) : "";
-     }},
+     [](const Row& row) { return row.measured ? csv_number(static_cast<double>(row.measured->rotation_bytes) / mib, mib_decimals) : ""; }},
+    {"clock_mhz", [](const Row& row) { return row.measured && row.measured->clock_mhz ? csv_number(*row.measured->clock_mhz, 1) : ""; }},
     {"throttled_rounds",
      [](const Row& row) {
          return row.measured ? std::to_string(std::count_if(row.measured->rounds.begin(), row.measured->rounds.end(),
                                                             [](const Round& round) { return round.throttled; }))
                              : "";
      }},
-    {"throttled_repeats",
-     [](const Row& row) { return row.measured ? std::to_string(row.measured->throttled_repeats) : ""; }},
+    {"throttled_repeats", [](const Row& row) { return row.measured ? std::to_string(row.measured->throttled_repeats) : ""; }},
     {"throttle_reasons", [](const Row& row) { return row.measured ? joined(row.measured->throttle_reasons) : ""; }},
     // What the compiler and the verification said.
     {"code_hash", [](const Row& row) { return row.compile ? row.compile->code_hash : ""; }},
@@ -181,9 +170,7 @@ constexpr Column columns[] = {
     {"spill_bytes", compiled_cell<&CompileInfo::spill_bytes>},
     {"shared_bytes", compiled_cell<&CompileInfo::shared_bytes>},
     {"occupancy",
-     [](const Row& row) {
-         return row.compile && row.compile->occupancy ? csv_number(*row.compile->occupancy, ratio_decimals) : "";
-     }},
+     [](const Row& row) { return row.compile && row.compile->occupancy ? csv_number(*row.compile->occupancy, ratio_decimals) : ""; }},
     {"workspace_bytes", [](const Row& row) { return row.compile ? std::to_string(row.compile->workspace_bytes) : ""; }},
     {"programs", [](const Row& row) { return row.compile ? std::to_string(row.compile->programs) : ""; }},
     {"verified", [](const Row& row) { return row.record.verification ? yes_no(row.record.verification->passed) : ""; }},
@@ -204,8 +191,7 @@ void write_results_csv(const Results& results, const std::string& path) {
     std::string out = csv_line(fields);
     for (const Record& record : results.records) {
         const Row row{results, record};
-        std::transform(std::begin(columns), std::end(columns), fields.begin(),
-                       [&](const Column& column) { return column.cell(row); });
+        std::transform(std::begin(columns), std::end(columns), fields.begin(), [&](const Column& column) { return column.cell(row); });
         out += csv_line(fields);
     }
     write_file_atomically(path, out);

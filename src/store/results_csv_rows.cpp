@@ -19,8 +19,7 @@ public:
     Reading(CsvReader& reader, const CsvColumns& columns)
         : reader_(reader), columns_(columns), builder_(reader.file(), ResultFormat::results_csv) {
         for (std::size_t i = 0; i < problem_columns.size(); ++i) {
-            problem_at_[i] = i < required_problem_columns ? columns.require(reader, problem_columns[i])
-                                                          : columns.find(problem_columns[i]);
+            problem_at_[i] = i < required_problem_columns ? columns.require(reader, problem_columns[i]) : columns.find(problem_columns[i]);
         }
         for (std::size_t i = 0; i < origin_columns.size(); ++i) {
             origin_at_[i] = columns.find(origin_columns[i]);
@@ -52,29 +51,13 @@ public:
 
 private:
     // The problem's cells: what makes up its key.
-    static constexpr std::array<std::string_view, 12> problem_columns{"op",     "mode",   "dtype",      "casting",
-                                                                      "rows",   "cols",   "row_stride", "weight_dtype",
-                                                                      "affine", "offset", "in_place",   "residual"};
+    static constexpr std::array<std::string_view, 12> problem_columns{
+        "op", "mode", "dtype", "casting", "rows", "cols", "row_stride", "weight_dtype", "affine", "offset", "in_place", "residual"};
     static constexpr std::size_t required_problem_columns = 6;
-    enum ProblemCell {
-        op,
-        mode,
-        dtype,
-        casting,
-        rows,
-        cols,
-        row_stride,
-        weight_dtype,
-        affine,
-        offset,
-        in_place,
-        residual
-    };
+    enum ProblemCell { op, mode, dtype, casting, rows, cols, row_stride, weight_dtype, affine, offset, in_place, residual };
     static constexpr std::array<std::string_view, 5> origin_columns{"device", "driver", "timer", "cold", "arch"};
 
-    std::string_view cell(std::size_t column) const {
-        return column == CsvColumns::absent ? std::string_view() : reader_.fields()[column];
-    }
+    std::string_view cell(std::size_t column) const { return column == CsvColumns::absent ? std::string_view() : reader_.fields()[column]; }
 
     TextId name(std::size_t column) {
         const std::string_view text = cell(column);
@@ -94,8 +77,7 @@ private:
         const std::string_view text = cell(problem_at_[which]);
         const std::optional<E> value = table.find(text);
         if (!value) {
-            reader_.fail(
-                fmt::format("{} is {}; known: {}", problem_columns[which], quoted_for_message(text), table.list()));
+            reader_.fail(fmt::format("{} is {}; known: {}", problem_columns[which], quoted_for_message(text), table.list()));
         }
         return *value;
     }
@@ -114,8 +96,7 @@ private:
     bool flag(ProblemCell which, bool otherwise) const {
         const std::string_view text = cell(problem_at_[which]);
         if (!text.empty() && text != "true" && text != "false") {
-            reader_.fail(
-                fmt::format("{} is {}; true or false belongs there", problem_columns[which], quoted_for_message(text)));
+            reader_.fail(fmt::format("{} is {}; true or false belongs there", problem_columns[which], quoted_for_message(text)));
         }
         return text.empty() ? otherwise : text == "true";
     }
@@ -187,8 +168,7 @@ private:
         }
         const std::optional<double> number = parse_real(text);
         if (!number || !(*number >= least && *number <= most)) {
-            reader_.fail(fmt::format("{} is {}; a number from {} to {} belongs there", what, quoted_for_message(text),
-                                     least, most));
+            reader_.fail(fmt::format("{} is {}; a number from {} to {} belongs there", what, quoted_for_message(text), least, most));
         }
         return *number;
     }
@@ -235,9 +215,9 @@ private:
     RowBuilder builder_;
     std::array<std::size_t, problem_columns.size()> problem_at_{};
     std::array<std::size_t, origin_columns.size()> origin_at_{};
-    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, stop_reason_, rounds_, reason_,
-        timestamp_, model_, site_;
-    Texts problem_cells_;
+    std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, stop_reason_, rounds_, reason_, timestamp_, model_,
+        site_;
+    StringInterner problem_cells_;
     std::vector<std::uint32_t> problem_of_cells_;
     std::string joined_;
     std::string last_problem_cells_;
@@ -275,9 +255,8 @@ std::size_t CsvColumns::require(const CsvReader& reader, std::string_view name) 
 
 void CsvColumns::check(const CsvReader& reader) const {
     if (reader.fields().size() != count()) {
-        reader.fail(fmt::format("{} field{} where the header has {}{}", reader.fields().size(),
-                                reader.fields().size() == 1 ? "" : "s", count(),
-                                reader.fields().size() < count() ? "; is the file cut short?" : ""));
+        reader.fail(fmt::format("{} field{} where the header has {}{}", reader.fields().size(), reader.fields().size() == 1 ? "" : "s",
+                                count(), reader.fields().size() < count() ? "; is the file cut short?" : ""));
     }
 }
 

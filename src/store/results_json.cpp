@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "problem/shard.h"
-#include "store/atomic_file.h"
-#include "store/record_json.h"
-#include "store/record_reader.h"
+#include "space/shard.h"
 #include "store/run_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/utf8.h"
+#include "trial/record_json.h"
+#include "trial/record_reader.h"
 
 namespace normtune {
 namespace {
@@ -41,11 +41,8 @@ json to_json(const MergedRun& run) {
 }
 
 RunSelection read_run_selection(const JsonReader& in) {
-    RunSelection selection{in.at("digest").text(),
-                           in.at("space").text(),
-                           in.at("problems").natural(),
-                           in.at("shards").integer(1, most_shards),
-                           {}};
+    RunSelection selection{
+        in.at("digest").text(), in.at("space").text(), in.at("problems").natural(), in.at("shards").integer(1, most_shards), {}};
     const JsonReader present = in.at("present");
     for (std::size_t i = 0; i < present.size(); ++i) {
         selection.present.push_back(present.element(i).integer(1, selection.shards));
@@ -68,16 +65,14 @@ std::string one_a_line(const std::vector<T>& values) {
 void check_schema_version(const JsonReader& document) {
     const JsonReader version = document.at("schema_version");
     if (const std::int64_t number = version.whole(1); number > schema_version) {
-        version.fail(fmt::format("{} was written by a newer normtune; this one reads up to {}: update it", number,
-                                 schema_version));
+        version.fail(fmt::format("{} was written by a newer normtune; this one reads up to {}: update it", number, schema_version));
     }
 }
 
 /// A record a line: the file can be searched and compared line by line, and is never in memory twice as a document.
 void write_results_json(const Results& results, const std::string& path) {
-    std::string out =
-        fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n", schema_version,
-                    to_json(results.environment).dump(), words_json(results.command).dump());
+    std::string out = fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n", schema_version,
+                                  to_json(results.environment).dump(), words_json(results.command).dump());
     if (results.selection) {
         out += fmt::format("\"selection\": {},\n", to_json(*results.selection).dump());
     }
@@ -101,8 +96,8 @@ Results read_results_json(const std::string& path) {
     const bool folder = std::filesystem::is_directory(path, ignored);
     const std::string file = folder ? (std::filesystem::path(path) / "results.json").string() : path;
     if (std::filesystem::path(file).extension() == ".csv") {
-        throw InputError(fmt::format(
-            "{}: is CSV, which does not say all of the run; give its results.json, or the folder of the run", file));
+        throw InputError(
+            fmt::format("{}: is CSV, which does not say all of the run; give its results.json, or the folder of the run", file));
     }
     return parse_results_json(read_file(file, most_results_bytes), file);
 }

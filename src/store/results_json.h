@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/json_reader.h"
 #include "store/results.h"
+#include "support/json_reader.h"
 
 namespace normtune {
 

@@ -54,9 +54,8 @@ std::uint32_t RowBuilder::problem(RowProblem problem) {
 }
 
 std::uint32_t RowBuilder::origin(const RowOrigin& origin) {
-    const auto [place, added] =
-        origins_.try_emplace({origin.device, origin.driver, origin.timer, origin.cold, origin.arch},
-                             static_cast<std::uint32_t>(rows_.origins.size()));
+    const auto [place, added] = origins_.try_emplace({origin.device, origin.driver, origin.timer, origin.cold, origin.arch},
+                                                     static_cast<std::uint32_t>(rows_.origins.size()));
     if (added) {
         rows_.origins.push_back(origin);
     }

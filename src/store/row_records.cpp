@@ -68,10 +68,10 @@ Results records_of(const ResultRows& rows) {
             throw InputError(rows.name, static_cast<int>(row.line), error.what());
         }
         if (results.records.back().device != results.records.front().device) {
-            throw InputError(rows.name, static_cast<int>(row.line),
-                             fmt::format("is of another device, {}, than the rows before it, {}; give a file a device",
-                                         quoted_for_message(results.records.back().device),
-                                         quoted_for_message(results.records.front().device)));
+            throw InputError(
+                rows.name, static_cast<int>(row.line),
+                fmt::format("is of another device, {}, than the rows before it, {}; give a file a device",
+                            quoted_for_message(results.records.back().device), quoted_for_message(results.records.front().device)));
         }
     }
     if (!rows.rows.empty()) {

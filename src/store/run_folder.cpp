@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "store/atomic_file.h"
-#include "store/descriptor.h"
+#include "support/atomic_file.h"
 #include "support/clock.h"
+#include "support/descriptor.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -61,9 +61,8 @@ bool is_empty(const std::string& folder) {
     if (error) {
         throw SystemError(fmt::format("{}: the folder cannot be read: {}", folder, system_reason(error.value())));
     }
-    return std::all_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
-        return is_temporary_name(entry.path().filename().string());
-    });
+    return std::all_of(fs::begin(entries), fs::end(entries),
+                       [](const fs::directory_entry& entry) { return is_temporary_name(entry.path().filename().string()); });
 }
 
 }  // namespace
@@ -88,12 +87,10 @@ std::string create_run_folder(const std::string& out) {
         throw InputError(fmt::format("{}: is a file where --out needs a folder", out));
     }
     if (fs::exists(folder / "journal.jsonl", ignored)) {
-        throw InputError(
-            fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, out));
+        throw InputError(fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, out));
     }
     if (!is_empty(out)) {
-        throw InputError(
-            fmt::format("{}: is not empty; --out needs a new or empty folder (--resume goes on with a run)", out));
+        throw InputError(fmt::format("{}: is not empty; --out needs a new or empty folder (--resume goes on with a run)", out));
     }
     check_writable(out);
     return out;

@@ -44,10 +44,9 @@ struct DeviceRows {
 DeviceWinners winners_of(DeviceRows rows) {
     DeviceWinners out;
     out.older = rows.with_older.size();
-    out.results.environment =
-        std::max_element(rows.newest.begin(), rows.newest.end(), [](const auto& a, const auto& b) {
-            return a.measured_at < b.measured_at;
-        })->environment;
+    out.results.environment = std::max_element(rows.newest.begin(), rows.newest.end(), [](const auto& a, const auto& b) {
+                                  return a.measured_at < b.measured_at;
+                              })->environment;
     for (StoredProblem& row : rows.newest) {
         PlanSummary plan;
         plan.problem_key = row.problem().key();
@@ -64,10 +63,9 @@ DeviceWinners winners_of(DeviceRows rows) {
 PlanSummary stored_plan(PlanSummary plan, const StoredProblem& stored) {
     const std::uint64_t kept = stored.records.size();
     plan.kept -= stored.trials - kept;
-    plan.pruned.push_back(
-        {std::string(stored_rule),
-         fmt::format("not kept of what was measured on {}; --fresh measures again", stored.measured_at),
-         stored.timed - kept});
+    plan.pruned.push_back({std::string(stored_rule),
+                           fmt::format("not kept of what was measured on {}; --fresh measures again", stored.measured_at),
+                           stored.timed - kept});
     if (stored.trials > stored.timed) {
         plan.pruned.push_back({std::string(stored_untimed_rule),
                                fmt::format("had no time when the others were measured on {}", stored.measured_at),
@@ -83,8 +81,8 @@ std::vector<DeviceWinners> newest_winners(std::vector<StoredProblem> stored, con
         if (!asked_for(row, filter)) {
             continue;
         }
-        const auto [place, added] = places.try_emplace(
-            std::tuple(row.identity.backend, row.identity.device, row.identity.arch), devices.size());
+        const auto [place, added] =
+            places.try_emplace(std::tuple(row.identity.backend, row.identity.device, row.identity.arch), devices.size());
         if (added) {
             devices.emplace_back();
         }

@@ -6,16 +6,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/json_reader.h"
-#include "store/record_json.h"
-#include "store/record_reader.h"
 #include "support/error.h"
+#include "support/json_reader.h"
+#include "trial/record_json.h"
+#include "trial/record_reader.h"
 
 namespace normtune {
 
 namespace {
 
-constexpr std::int64_t store_version = 1;  // PRAGMA user_version: raised where an older normtune would misread
+constexpr std::int64_t store_version = 1;            // PRAGMA user_version: raised where an older normtune would misread
 constexpr std::int64_t application_id = 0x6e74756e;  // "ntun": tells the file from other programs' databases
 constexpr int patience_ms = 10'000;
 
@@ -130,13 +130,12 @@ bool WinnerStore::opens_new() {
 bool WinnerStore::is_new() {
     const std::int64_t version = database_.number("PRAGMA user_version");
     const std::int64_t id = database_.number("PRAGMA application_id");
-    if (id != application_id &&
-        (id != 0 || version != 0 || database_.number("SELECT count(*) FROM sqlite_schema") > 0)) {
+    if (id != application_id && (id != 0 || version != 0 || database_.number("SELECT count(*) FROM sqlite_schema") > 0)) {
         throw InputError(fmt::format("{}: is a database of another program", database_.path()));
     }
     if (version > store_version) {
-        throw InputError(fmt::format("{}: was written by a newer normtune (version {} of the store, this one reads {})",
-                                     database_.path(), version, store_version));
+        throw InputError(fmt::format("{}: was written by a newer normtune (version {} of the store, this one reads {})", database_.path(),
+                                     version, store_version));
     }
     return version == 0;
 }
@@ -172,8 +171,8 @@ StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
     out.timed = static_cast<std::uint64_t>(row.whole(11));
     out.records = records_from(JsonReader(records, where));
     if (out.timed < out.records.size() || out.trials < out.timed) {
-        throw InputError(fmt::format("{}: a row of {} counts fewer trials than it has", database_.path(),
-                                     quoted_for_message(out.problem().key())));
+        throw InputError(
+            fmt::format("{}: a row of {} counts fewer trials than it has", database_.path(), quoted_for_message(out.problem().key())));
     }
     return out;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "store/record.h"
-#include "store/sqlite.h"
+#include "support/sqlite.h"
+#include "trial/record.h"
 
 namespace normtune {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "store/atomic_file.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/names.h"
 #include "support/shipped.h"
@@ -34,8 +34,7 @@ bool may_be_shipped(const std::filesystem::path& path, std::string_view folder) 
         }
     }
     const std::string stem = std::filesystem::path(path_or_name).stem().string();
-    throw InputError(fmt::format("no file {}, and none of that name among the shipped {}{}",
-                                 quoted_for_message(path_or_name), folder,
+    throw InputError(fmt::format("no file {}, and none of that name among the shipped {}{}", quoted_for_message(path_or_name), folder,
                                  suggestion(stem, known.data(), known.data() + known.size())));
 }
 

@@ -7,8 +7,7 @@
 namespace normtune {
 
 InputError::InputError(std::string_view file, int line, std::string_view message)
-    : std::runtime_error(line > 0 ? fmt::format("{}:{}: {}", file, line, message)
-                                  : fmt::format("{}: {}", file, message)) {}
+    : std::runtime_error(line > 0 ? fmt::format("{}:{}: {}", file, line, message) : fmt::format("{}: {}", file, message)) {}
 
 std::string quoted_for_message(std::string_view text) {
     constexpr std::size_t longest = 60;

@@ -4,9 +4,7 @@ namespace normtune {
 
 // RFC 3629, section 4.
 std::size_t utf8_sequence_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u;
-    };
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u; };
     const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
     const unsigned first = byte(0);
     if (first < 0x80) {

@@ -35,9 +35,8 @@ void check_text(std::string_view text, const std::string& file) {
         const std::size_t length = utf8_sequence_length(text.substr(i));
         const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f;
         if (length == 0 || control) {
-            throw InputError(
-                file, line,
-                fmt::format("not a text file (byte 0x{:02x}); YAML in UTF-8 is needed", static_cast<unsigned char>(c)));
+            throw InputError(file, line,
+                             fmt::format("not a text file (byte 0x{:02x}); YAML in UTF-8 is needed", static_cast<unsigned char>(c)));
         }
         line += c == '\n' ? 1 : 0;
         i += length;
@@ -86,14 +85,12 @@ public:
         node.quoted_ = tag == "!";
         add(std::move(node));
     }
-    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
-                         YAML::EmitterStyle::value) override {
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
         check_tag(mark, tag);
         open(start(mark, YamlNode::Kind::list));
     }
     void OnSequenceEnd() override { close(); }
-    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
-                    YAML::EmitterStyle::value) override {
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
         check_tag(mark, tag);
         open(start(mark, YamlNode::Kind::map));
     }
@@ -108,14 +105,11 @@ private:
         bool has_key = false;  // a map's key was read and its value comes next
     };
 
-    bool expects_key() const {
-        return !open_.empty() && open_.back().node.kind_ == YamlNode::Kind::map && !open_.back().has_key;
-    }
+    bool expects_key() const { return !open_.empty() && open_.back().node.kind_ == YamlNode::Kind::map && !open_.back().has_key; }
 
     void check_tag(const YAML::Mark& mark, const std::string& tag) const {
         if (!tag.empty() && tag != "?" && tag != "!") {
-            throw InputError(*file_, line_of(mark),
-                             fmt::format("the tag {} is not read; leave it out", quoted_for_message(tag)));
+            throw InputError(*file_, line_of(mark), fmt::format("the tag {} is not read; leave it out", quoted_for_message(tag)));
         }
     }
 
@@ -124,8 +118,7 @@ private:
             throw InputError(*file_, line_of(mark), fmt::format("more than {} values", most_values));
         }
         if (expects_key()) {
-            throw InputError(*file_, line_of(mark),
-                             "a key must be plain text (or a '{' or '[' before it is never closed)");
+            throw InputError(*file_, line_of(mark), "a key must be plain text (or a '{' or '[' before it is never closed)");
         }
         YamlNode node;
         node.kind_ = kind;
@@ -150,8 +143,7 @@ private:
         for (const YamlEntry& earlier : level.node.entries_) {
             if (earlier.key == key) {
                 throw InputError(*file_, line_of(mark),
-                                 fmt::format("the key {} is given twice; the first is in line {}",
-                                             quoted_for_message(key), earlier.line));
+                                 fmt::format("the key {} is given twice; the first is in line {}", quoted_for_message(key), earlier.line));
             }
         }
         level.node.entries_.push_back({key, line_of(mark), {}});
@@ -200,9 +192,9 @@ YamlNode parse_yaml(std::string_view text, const std::string& file) {
         }
     } catch (const YAML::Exception& error) {
         const int line = line_of(error.mark);
-        throw InputError(file, line,
-                         indented_with_tab(text, line) ? "a tab in the indentation; use spaces"
-                                                       : fmt::format("not valid YAML: {}", error.msg));
+        throw InputError(
+            file, line,
+            indented_with_tab(text, line) ? "a tab in the indentation; use spaces" : fmt::format("not valid YAML: {}", error.msg));
     }
     YamlNode root = builder.take();
     if (!builder.has_root() || root.kind() == YamlNode::Kind::null) {

@@ -35,8 +35,7 @@ void YamlNode::fail_wanted(std::string_view wanted) const {
 }
 
 void YamlNode::fail_unknown(std::span<const std::string_view> known) const {
-    fail(fmt::format("{}: unknown value {}{}", label_, shown(),
-                     suggestion(text_, known.data(), known.data() + known.size())));
+    fail(fmt::format("{}: unknown value {}{}", label_, shown(), suggestion(text_, known.data(), known.data() + known.size())));
 }
 
 void YamlNode::fail_twice() const {
@@ -127,8 +126,7 @@ std::int64_t YamlNode::integer(std::int64_t least, std::int64_t most) const {
 double YamlNode::number(double least, double most) const {
     const std::string wanted = fmt::format("a number from {:g} to {:g}", least, most);
     double value = 0;
-    if (convert(scalar(wanted), value) != std::errc{} || quoted_ || !std::isfinite(value) || value < least ||
-        value > most) {
+    if (convert(scalar(wanted), value) != std::errc{} || quoted_ || !std::isfinite(value) || value < least || value > most) {
         fail_wanted(wanted);
     }
     return value;

@@ -86,8 +86,7 @@ Bound dgamma_bound(const Problem& problem, double largest, double terms_rms, dou
     const double u = unit_roundoff(operation.dtype);
     const double u_weight = unit_roundoff(operation.weight_dtype);
     const bool stored_rounded = operation.weight_dtype != Dtype::fp32;
-    const double floor =
-        2 * floor_of(operation.weight_dtype) + (rounds_in_between(operation) ? floor_of(operation.dtype) * rows : 0);
+    const double floor = 2 * floor_of(operation.weight_dtype) + (rounds_in_between(operation) ? floor_of(operation.dtype) * rows : 0);
     double rounding = stored_rounded ? 1.5 * u_weight * largest : 0;
     if (rounds_in_between(operation) && operation.casting != Casting::gemma) {
         const bool llama = operation.casting == Casting::llama;

@@ -41,8 +41,8 @@ void report(Findings& findings, std::string reason) {
 
 class OutputCheck {
 public:
-    OutputCheck(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes,
-                const Reference& reference, std::span<const double> rstd_deviation, Findings& findings)
+    OutputCheck(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
+                std::span<const double> rstd_deviation, Findings& findings)
         : problem_(problem),
           tensor_(tensor),
           bytes_(bytes),
@@ -113,12 +113,10 @@ private:
         double got = 0;
         decode(tensor_.dtype, bytes_.data(), scanned.first, std::span(&got, 1));
         const bool unwritten = scanned.unwritten == scanned.not_finite;
-        const std::string what =
-            unwritten ? fmt::format("{} was never written", place)
-                      : fmt::format("{} = {}, expected a finite value", place, std::isnan(got) ? std::fabs(got) : got);
-        report(findings_,
-               fmt::format("{} ({}): {} of {} elements {}", what, shape_text(problem_.shape), scanned.not_finite,
-                           tensor_.rows * tensor_.cols, unwritten ? "unwritten" : "unwritten, NaN or infinite"));
+        const std::string what = unwritten ? fmt::format("{} was never written", place)
+                                           : fmt::format("{} = {}, expected a finite value", place, std::isnan(got) ? std::fabs(got) : got);
+        report(findings_, fmt::format("{} ({}): {} of {} elements {}", what, shape_text(problem_.shape), scanned.not_finite,
+                                      tensor_.rows * tensor_.cols, unwritten ? "unwritten" : "unwritten, NaN or infinite"));
     }
 
     /// `unit`: what the record's worst_error is counted in.
@@ -129,8 +127,8 @@ private:
         findings_.checks.push_back(check);
         if (worst.over > 1) {
             report(findings_, fmt::format("{} = {:.7g}, expected {:.7g} ± {:.2g} ({} oracle, {}): {:.3g} × the bound",
-                                          place_text(tensor_.role, row, col), worst.got, worst.expected, worst.allowed,
-                                          oracle, shape_text(problem_.shape), worst.over));
+                                          place_text(tensor_.role, row, col), worst.got, worst.expected, worst.allowed, oracle,
+                                          shape_text(problem_.shape), worst.over));
         }
     }
 
@@ -155,21 +153,18 @@ private:
         if (differing.count > 0) {
             check.worst_error = std::fabs(differing.got - differing.expected) / (u_ * std::fabs(differing.expected));
             check.worst_over_bound = infinity;
-            report(findings_,
-                   fmt::format("{} = {:.9g}, expected exactly {:.9g} (rounded oracle, {}): {} of {} elements differ",
-                               place_text(tensor_.role, check.worst_row, check.worst_col), differing.got,
-                               differing.expected, shape_text(problem_.shape), differing.count, differing.compared));
+            report(findings_, fmt::format("{} = {:.9g}, expected exactly {:.9g} (rounded oracle, {}): {} of {} elements differ",
+                                          place_text(tensor_.role, check.worst_row, check.worst_col), differing.got, differing.expected,
+                                          shape_text(problem_.shape), differing.count, differing.compared));
         }
         findings_.checks.push_back(check);
     }
 
     void inverse_deviation() {
-        const bool of_rounded_squares =
-            problem_.operation.casting == Casting::none && problem_.operation.dtype != Dtype::fp32;
+        const bool of_rounded_squares = problem_.operation.casting == Casting::none && problem_.operation.dtype != Dtype::fp32;
         const std::vector<Bound> bounds(reference_.rstd.size(), Bound{rstd_error(problem_.shape.cols), 0});
         const Worst worst = worst_of(single_elements(reference_.rstd), bounds);
-        conclude(of_rounded_squares ? "rounded" : "exact", worst, static_cast<std::int64_t>(worst.slot), 0,
-                 std::fabs(worst.expected));
+        conclude(of_rounded_squares ? "rounded" : "exact", worst, static_cast<std::int64_t>(worst.slot), 0, std::fabs(worst.expected));
     }
 
     void input_gradient() {
@@ -177,8 +172,7 @@ private:
         std::vector<double> noise;
         for (std::size_t slot = 0; slot < reference_.rows.size(); ++slot) {
             const auto row = static_cast<std::size_t>(reference_.rows[slot]);
-            const RowScale scale{reference_.gradient_scale[slot], reference_.projection_scale[slot],
-                                 std::fabs(rstd_deviation_[row])};
+            const RowScale scale{reference_.gradient_scale[slot], reference_.projection_scale[slot], std::fabs(rstd_deviation_[row])};
             bounds.push_back(dx_bound(problem_, scale));
             noise.push_back(dx_noise(scale));
         }
@@ -203,8 +197,7 @@ private:
         }
         const Worst worst = worst_of(single_elements(reference_.dgamma), bounds);
         const double walk = std::sqrt(static_cast<double>(problem_.shape.rows)) * reference_.dgamma_rms[worst.slot];
-        conclude("exact", worst, 0, static_cast<std::int64_t>(worst.slot),
-                 tensor_.dtype == Dtype::fp32 ? walk : u_ * largest);
+        conclude("exact", worst, 0, static_cast<std::int64_t>(worst.slot), tensor_.dtype == Dtype::fp32 ? walk : u_ * largest);
         if (!reference_.dgamma_rounded.empty()) {
             const auto& ambiguous = reference_.rstd_ambiguous;
             const bool any = std::find(ambiguous.begin(), ambiguous.end(), 1) != ambiguous.end();
@@ -233,16 +226,14 @@ private:
         const std::int64_t most = most_differing(differing_share(problem_), differing.compared);
         TensorCheck check = check_of("rounded", row, col);
         check.worst_over_bound = static_cast<double>(differing.count) / static_cast<double>(most);
-        check.worst_error =
-            differing.count == 0 ? 0 : static_cast<double>(differing.count) / static_cast<double>(differing.compared);
+        check.worst_error = differing.count == 0 ? 0 : static_cast<double>(differing.count) / static_cast<double>(differing.compared);
         findings_.checks.push_back(check);
         if (differing.count > most) {
-            report(findings_,
-                   fmt::format("{}: {} of {} elements differ from the rounded oracle (casting {}, {}), at most {} may; "
-                               "the first {} = {:.7g}, expected {:.7g}",
-                               tensor_names.name(tensor_.role), differing.count, differing.compared,
-                               casting_names.name(problem_.operation.casting), shape_text(problem_.shape), most,
-                               place_text(tensor_.role, row, col), differing.got, differing.expected));
+            report(findings_, fmt::format("{}: {} of {} elements differ from the rounded oracle (casting {}, {}), at most {} may; "
+                                          "the first {} = {:.7g}, expected {:.7g}",
+                                          tensor_names.name(tensor_.role), differing.count, differing.compared,
+                                          casting_names.name(problem_.operation.casting), shape_text(problem_.shape), most,
+                                          place_text(tensor_.role, row, col), differing.got, differing.expected));
         }
     }
 
@@ -257,8 +248,7 @@ private:
 
 }  // namespace
 
-std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd,
-                                    const Reference& reference) {
+std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd, const Reference& reference) {
     std::vector<double> deviations(reference.rstd.size(), 0.0);
     if (!problem.operation.has_forward()) {
         return deviations;
@@ -272,13 +262,13 @@ std::vector<double> rstd_deviations(const Problem& problem, std::span<const std:
     return deviations;
 }
 
-void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes,
-                  const Reference& reference, std::span<const double> rstd_deviation, Findings& findings) {
+void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
+                  std::span<const double> rstd_deviation, Findings& findings) {
     OutputCheck(problem, tensor, bytes, reference, rstd_deviation, findings).run();
 }
 
-void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before,
-                 std::span<const std::byte> after, Findings& findings) {
+void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,
+                 Findings& findings) {
     if (std::memcmp(before.data(), after.data(), before.size()) == 0) {
         return;
     }
@@ -300,8 +290,8 @@ void check_input(const Problem& problem, const Tensor& tensor, std::span<const s
     findings.checks.push_back(check);
     const bool gap = check.worst_col >= tensor.cols;
     report(findings, fmt::format("{} {}was overwritten, though it is an input ({}): {} elements changed",
-                                 place_text(tensor.role, check.worst_row, check.worst_col),
-                                 gap ? "(a gap of the row stride) " : "", shape_text(problem.shape), check.unwritten));
+                                 place_text(tensor.role, check.worst_row, check.worst_col), gap ? "(a gap of the row stride) " : "",
+                                 shape_text(problem.shape), check.unwritten));
 }
 
 }  // namespace normtune

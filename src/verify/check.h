@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "problem/problem.h"
+#include "trial/verification.h"
 #include "verify/host_rows.h"
 #include "verify/oracle.h"
-#include "verify/verification.h"
 
 namespace normtune {
 
@@ -20,16 +20,15 @@ struct Findings {
 
 /// kernel's rstd / oracle's − 1 of each row, where that is within its bound; else, and where rstd is an input, 0. What
 /// a kernel makes of its own rstd is then judged apart from how well it summed.
-std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd,
-                                    const Reference& reference);
+std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd, const Reference& reference);
 
 /// `tensor` as tensors(problem) has it, apart from an in-place dx: its role is then dx, its bytes are dy's. Elements
 /// that still hold the poison, NaN and infinity are looked for in all rows, values compared in the reference's rows.
-void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes,
-                  const Reference& reference, std::span<const double> rstd_deviation, Findings& findings);
+void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
+                  std::span<const double> rstd_deviation, Findings& findings);
 
 /// An input must come back as it went in, gaps of the row stride included.
-void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before,
-                 std::span<const std::byte> after, Findings& findings);
+void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,
+                 Findings& findings);
 
 }  // namespace normtune

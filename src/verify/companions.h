@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "problem/configuration.h"
 #include "problem/problem.h"
+#include "space/configuration.h"
 
 namespace normtune {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "support/parallel.h"
 #include "verify/fill.h"
 #include "verify/host_rows.h"
-#include "verify/parallel.h"
 
 namespace normtune {
 
@@ -75,8 +75,7 @@ Worst worst_of(const Comparison<double>& comparison, std::span<const Bound> boun
         std::vector<double> got(cols);
         Worst mine;
         for (auto slot = static_cast<std::size_t>(first); slot < static_cast<std::size_t>(last); ++slot) {
-            decode(comparison.dtype, comparison.bytes.data(), comparison.row(slot) * comparison.row_stride,
-                   std::span(got));
+            decode(comparison.dtype, comparison.bytes.data(), comparison.row(slot) * comparison.row_stride, std::span(got));
             const double* values = comparison.expected.data() + slot * cols;
             const double factor = scale.empty() ? 1 : scale[slot];
             const Bound bound = bounds[slot];
@@ -110,8 +109,7 @@ Differing differing_of(const Comparison<float>& comparison, std::span<const doub
                 continue;
             }
             const auto allowed = static_cast<float>(tolerance[slot]);
-            decode(comparison.dtype, comparison.bytes.data(), comparison.row(slot) * comparison.row_stride,
-                   std::span(got));
+            decode(comparison.dtype, comparison.bytes.data(), comparison.row(slot) * comparison.row_stride, std::span(got));
             const float* expected = comparison.expected.data() + slot * cols;
             const auto differs = [&](std::size_t j) { return std::fabs(got[j] - expected[j]) > allowed; };
             std::int64_t count = 0;
@@ -134,8 +132,7 @@ Differing differing_of(const Comparison<float>& comparison, std::span<const doub
         const std::lock_guard lock(mutex);
         const bool earlier = total.count == 0 || (mine.count > 0 && mine.slot < total.slot);
         const Differing& place = earlier ? mine : total;
-        total = {
-            total.count + mine.count, total.compared + mine.compared, place.slot, place.col, place.got, place.expected};
+        total = {total.count + mine.count, total.compared + mine.compared, place.slot, place.col, place.got, place.expected};
     });
     return total;
 }

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "devices/device.h"
+#include "support/parallel.h"
 #include "verify/host_rows.h"
-#include "verify/parallel.h"
 
 namespace normtune {
 
@@ -23,8 +23,7 @@ constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
 
 /// Mean 0, variance 1: the sum of four 16-bit uniforms.
 float near_normal(std::uint64_t bits) {
-    const auto sum =
-        static_cast<std::int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+    const auto sum = static_cast<std::int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
     return static_cast<float>(sum - 131070) * (1.0f / 37837.22f);
 }
 
@@ -47,8 +46,7 @@ float row_scale(const Operation& operation, RowKind kind) {
         case RowKind::zeros:
             return 0;
         case RowKind::tiny:
-            return squares_in_fp16(operation) ? 0.0625f
-                                              : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
+            return squares_in_fp16(operation) ? 0.0625f : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
         case RowKind::large:
             return squares_in_fp16(operation) ? 16 : 1000;
         case RowKind::plain:
@@ -65,8 +63,7 @@ float spike_height(const Operation& operation, std::int64_t cols) {
     return operation.dtype == Dtype::fp32 ? std::max(4.0f, root / 16) : std::clamp(root / 2, 4.0f, 180.0f);
 }
 
-void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed,
-              std::span<float> out) {
+void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, tensor.role, row);
     float scale = 1;
     float mean = 0;
@@ -126,14 +123,13 @@ std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, 
     if (tensor.row_stride > tensor.cols) {
         poison(tensor.dtype, bytes);
     }
-    for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols),
-                   [&](std::int64_t first, std::int64_t last, int) {
-                       std::vector<float> row(static_cast<std::size_t>(tensor.cols));
-                       for (std::int64_t i = first; i < last; ++i) {
-                           draw_row(problem, tensor, i, seed, row);
-                           encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
-                       }
-                   });
+    for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols), [&](std::int64_t first, std::int64_t last, int) {
+        std::vector<float> row(static_cast<std::size_t>(tensor.cols));
+        for (std::int64_t i = first; i < last; ++i) {
+            draw_row(problem, tensor, i, seed, row);
+            encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
+        }
+    });
     return bytes;
 }
 

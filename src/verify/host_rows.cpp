@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "verify/float_formats.h"
+#include "support/float_formats.h"
 
 namespace normtune {
 

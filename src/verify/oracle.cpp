@@ -5,9 +5,9 @@
 #include <random>
 #include <set>
 
+#include "support/float_formats.h"
+#include "support/parallel.h"
 #include "verify/bounds.h"
-#include "verify/float_formats.h"
-#include "verify/parallel.h"
 
 namespace normtune {
 
@@ -115,8 +115,7 @@ private:
             rstd_ = rstd_casting_ = round_to_fp32(rstd_casting_);  // an input, and as such exact
         } else if (none()) {
             const double error = rstd_error(problem_.shape.cols);
-            reference_.rstd_ambiguous[at] =
-                rounded<T>(rstd_casting_ * (1 - error)) != rounded<T>(rstd_casting_ * (1 + error));
+            reference_.rstd_ambiguous[at] = rounded<T>(rstd_casting_ * (1 - error)) != rounded<T>(rstd_casting_ * (1 + error));
         }
         reference_.rstd[at] = rstd_casting_;
     }

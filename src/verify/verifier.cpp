@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::int64_t most_elements_in_full = std::int64_t{1} << 22;
 constexpr std::int64_t sampled_elements = std::int64_t{1} << 20;
-constexpr std::int64_t most_bytes_kept = std::int64_t{4}
-                                         << 20;  // of a tensor's inputs on the host, and compared afterwards
+constexpr std::int64_t most_bytes_kept = std::int64_t{4} << 20;  // of a tensor's inputs on the host, and compared afterwards
 
 /// One shape of a problem: inputs on the device, what the outputs should be. Serves every configuration.
 class ShapeCase {
@@ -28,8 +27,7 @@ public:
         HostTensors inputs = draw();
         const Shape& shape = problem_.shape;
         const bool small = shape.rows * shape.cols <= most_elements_in_full;
-        reference_ = compute_reference(problem_, inputs,
-                                       oracle_rows(shape, small ? most_elements_in_full : sampled_elements, seed));
+        reference_ = compute_reference(problem_, inputs, oracle_rows(shape, small ? most_elements_in_full : sampled_elements, seed));
         upload(inputs);
         keep(std::move(inputs));
     }
@@ -88,8 +86,7 @@ private:
     /// unchanged.
     void keep(HostTensors inputs) {
         for (const Tensor& tensor : tensors_) {
-            if (tensor.access == Access::in_out ||
-                (tensor.access == Access::in && tensor.span_bytes() <= most_bytes_kept)) {
+            if (tensor.access == Access::in_out || (tensor.access == Access::in && tensor.span_bytes() <= most_bytes_kept)) {
                 kept_[tensor.role] = std::move(inputs[tensor.role]);
             }
         }
@@ -173,8 +170,7 @@ Verifier::~Verifier() = default;
 Verification Verifier::verify(const Configuration& configuration) {
     Verification verification;
     verification.seed = state_->seed;
-    verification.passed =
-        state_->verify_shape(state_->problem, *state_->device.compile(state_->problem, configuration), verification);
+    verification.passed = state_->verify_shape(state_->problem, *state_->device.compile(state_->problem, configuration), verification);
     const int warp_size = state_->device.info().warp_size;
     for (const Shape& shape : companion_shapes(state_->problem.shape, configuration, warp_size)) {
         if (!verification.passed) {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "devices/device.h"
-#include "verify/verification.h"
+#include "trial/verification.h"
 
 namespace normtune {
 

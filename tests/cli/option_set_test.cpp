@@ -37,8 +37,7 @@ protected:
 };
 
 TEST_F(OptionSetTest, TakesEachKindOfOption) {
-    EXPECT_EQ(parse({"--shapes", "a", "b,c", "--tokens", "1,2", "--tokens=2,3", "-o", "dir", "--quiet"}),
-              OptionSet::Parsed::run);
+    EXPECT_EQ(parse({"--shapes", "a", "b,c", "--tokens", "1,2", "--tokens=2,3", "-o", "dir", "--quiet"}), OptionSet::Parsed::run);
     EXPECT_TRUE(quiet);
     EXPECT_EQ(out, "dir");
     EXPECT_EQ(tokens, (std::vector<std::int64_t>{1, 2, 3}));
@@ -78,8 +77,8 @@ TEST_F(OptionSetTest, ABadValueNamesItsOption) {
 TEST_F(OptionSetTest, HelpWinsOverBadValues) {
     EXPECT_EQ(parse({"--tokens", "zero", "--help"}), OptionSet::Parsed::help);
     const std::string help = options.help();
-    for (const char* part : {"Tries things.", "--quiet", "-o,--out DIR", "--tokens N,...", "--shapes FILE...", "FILES",
-                             "normtune try --quiet"}) {
+    for (const char* part :
+         {"Tries things.", "--quiet", "-o,--out DIR", "--tokens N,...", "--shapes FILE...", "FILES", "normtune try --quiet"}) {
         EXPECT_NE(help.find(part), std::string::npos) << part << "\n" << help;
     }
 }

@@ -21,13 +21,11 @@ TEST(Value, WholeNumbersKeepTheirRange) {
     EXPECT_EQ(parse_whole_number("1", 1, 8), 1);
     EXPECT_EQ(parse_whole_number("8", 1, 8), 8);
     for (const char* word : {"0", "9", "-1", "99999999999999999999"}) {
-        EXPECT_NE(complaint([&] { parse_whole_number(word, 1, 8); }).find("is out of range; give one from 1 to 8"),
-                  std::string::npos)
+        EXPECT_NE(complaint([&] { parse_whole_number(word, 1, 8); }).find("is out of range; give one from 1 to 8"), std::string::npos)
             << word;
     }
     for (const char* word : {"", "x", "1x", "1.0", "1e3", " 1", "+1", "0x1"}) {
-        EXPECT_NE(complaint([&] { parse_whole_number(word, 1, 8); }).find("is not a whole number"), std::string::npos)
-            << word;
+        EXPECT_NE(complaint([&] { parse_whole_number(word, 1, 8); }).find("is not a whole number"), std::string::npos) << word;
     }
     const std::int64_t most = std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(parse_whole_number("9223372036854775807", 0, most), most);
@@ -39,8 +37,7 @@ TEST(Value, DurationsHaveAUnit) {
     EXPECT_DOUBLE_EQ(parse_duration("1.5m", 0, 1e9), 90);
     EXPECT_DOUBLE_EQ(parse_duration("2h", 0, 1e9), 7200);
     for (const char* word : {"", "90", "s", "1 s", "1e3s", "infs", "nans", "5d", "--5s"}) {
-        EXPECT_NE(complaint([&] { parse_duration(word, 0, 1e9); }).find("is not a duration"), std::string::npos)
-            << word;
+        EXPECT_NE(complaint([&] { parse_duration(word, 0, 1e9); }).find("is not a duration"), std::string::npos) << word;
     }
     EXPECT_EQ(complaint([] { parse_duration("2h", 1, 3600); }), "'2h' is out of range; give one from 1s to 1h");
     EXPECT_NE(complaint([] { parse_duration("-1s", 0, 60); }).find("out of range"), std::string::npos);

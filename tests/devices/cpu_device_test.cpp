@@ -58,8 +58,8 @@ protected:
 
 TEST_F(CpuDeviceTest, IsListedAndDescribesItself) {
     const auto reports = find_devices();
-    const auto cpu = std::find_if(reports.begin(), reports.end(),
-                                  [](const DeviceReport& report) { return report.backend == Backend::cpu; });
+    const auto cpu =
+        std::find_if(reports.begin(), reports.end(), [](const DeviceReport& report) { return report.backend == Backend::cpu; });
     ASSERT_NE(cpu, reports.end());
     ASSERT_TRUE(cpu->info.has_value());
     EXPECT_EQ(cpu->info->arch, device_->info().arch);
@@ -146,8 +146,7 @@ TEST_F(CpuDeviceTest, CopiesLeaveEveryInputAlone) {
             return all;
         };
         before = inputs();
-        const SampleBatch batch =
-            device_->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4 * buffers->sets()});
+        const SampleBatch batch = device_->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4 * buffers->sets()});
         EXPECT_EQ(inputs(), before);
         EXPECT_GT(batch.us.front(), 0);
     }

@@ -17,9 +17,8 @@ protected:
 
     bool admitted(const Problem& problem, const Configuration& configuration) const {
         const BackendTraits traits = cpu::cpu_traits();
-        return std::all_of(traits.limits.begin(), traits.limits.end(), [&](const BackendLimit& limit) {
-            return limit.admits(configuration, problem, device_->info());
-        });
+        return std::all_of(traits.limits.begin(), traits.limits.end(),
+                           [&](const BackendLimit& limit) { return limit.admits(configuration, problem, device_->info()); });
     }
     /// Runs it where it is admitted; says whether it was.
     bool check(const Problem& problem, const Configuration& configuration) {
@@ -38,8 +37,7 @@ protected:
         c.residency = Residency::reload;
         return c;
     }
-    static Problem problem(std::int64_t rows, std::int64_t cols, Mode mode, Dtype dtype = Dtype::bf16,
-                           Casting casting = Casting::llama) {
+    static Problem problem(std::int64_t rows, std::int64_t cols, Mode mode, Dtype dtype = Dtype::bf16, Casting casting = Casting::llama) {
         Problem p;
         p.shape = {rows, cols, cols};
         p.operation.mode = mode;
@@ -72,8 +70,7 @@ TEST_P(CpuKernels, EveryTypeCastingModeAndOption) {
                     p.operation.affine = option != 6;
                     p.operation.in_place = (option == 7 || option == 2) && mode != Mode::forward;
                     for (const Residency residency : residencies) {
-                        for (const GammaPlacement gamma :
-                             {GammaPlacement::hoisted, GammaPlacement::before, GammaPlacement::after}) {
+                        for (const GammaPlacement gamma : {GammaPlacement::hoisted, GammaPlacement::before, GammaPlacement::after}) {
                             Configuration c = tile(4, 1);
                             c.residency = residency;
                             c.gamma = gamma;
@@ -93,8 +90,7 @@ TEST_P(CpuKernels, EveryTileReductionAndOddWidth) {
         for (const std::int64_t cols : {1, 7, 64, 128, 256, 409}) {
             for (const int vectors : {1, 2, 4, 8, 16}) {
                 for (const int rows : {1, 2, 4}) {
-                    for (const Reduction reduction :
-                         {Reduction::where, Reduction::masked, Reduction::guard, Reduction::even}) {
+                    for (const Reduction reduction : {Reduction::where, Reduction::masked, Reduction::guard, Reduction::even}) {
                         for (const Residency residency : residencies) {
                             Configuration c = tile(vectors, rows);
                             c.reduction = reduction;
@@ -129,8 +125,7 @@ TEST_P(CpuKernels, WideOddRowsAndBlocks) {
 TEST_P(CpuKernels, EveryGridTakesEveryRowOnce) {
     for (const Mode mode : {Mode::forward, Mode::backward}) {
         for (const std::int64_t rows : {1, 2, 13, 61}) {
-            for (const Grid grid :
-                 {Grid::per_row, Grid::packed, Grid::persistent_strided, Grid::persistent_contiguous}) {
+            for (const Grid grid : {Grid::per_row, Grid::packed, Grid::persistent_strided, Grid::persistent_contiguous}) {
                 for (const int stages : {1, 2, 3}) {
                     for (const int programs : {1, 3}) {
                         Configuration c = tile(2, grid == Grid::per_row ? 1 : 2);
@@ -203,9 +198,7 @@ TEST_P(CpuKernels, DgammaOfManyRowsByEitherMethod) {
 
 TEST_P(CpuKernels, EqualHashMeansEqualCode) {
     const Problem p = problem(64, 4096, Mode::forward, Dtype::bf16);
-    const auto hash = [&](const Problem& on, const Configuration& c) {
-        return device_->compile(on, c)->info().code_hash;
-    };
+    const auto hash = [&](const Problem& on, const Configuration& c) { return device_->compile(on, c)->info().code_hash; };
     Configuration where = tile(2, 1);
     where.reduction = Reduction::where;
     EXPECT_NE(hash(p, where), hash(p, tile(2, 1)));

@@ -86,9 +86,7 @@ inline void reference(const Problem& problem, Values& v) {
             rstd = v.rstd[static_cast<std::size_t>(r)];
         }
         v.rstd_out[static_cast<std::size_t>(r)] = rstd;
-        const auto normal = [&](double x) {
-            return op.casting == Casting::gemma ? x * rstd : round_t(x * (none ? round_t(rstd) : rstd));
-        };
+        const auto normal = [&](double x) { return op.casting == Casting::gemma ? x * rstd : round_t(x * (none ? round_t(rstd) : rstd)); };
         for (std::int64_t c = 0; c < cols; ++c) {
             v.y[at(c)] = normal(row[static_cast<std::size_t>(c)]) * g[static_cast<std::size_t>(c)];
         }
@@ -105,8 +103,7 @@ inline void reference(const Problem& problem, Values& v) {
             dot += m(c) * saved(c);
         }
         for (std::int64_t c = 0; c < cols; ++c) {
-            v.dx[at(c)] = rstd * m(c) - rstd * rstd * rstd / static_cast<double>(cols) * dot * saved(c) +
-                          (op.fused() ? v.ds[at(c)] : 0.0);
+            v.dx[at(c)] = rstd * m(c) - rstd * rstd * rstd / static_cast<double>(cols) * dot * saved(c) + (op.fused() ? v.ds[at(c)] : 0.0);
             const double product = v.dy[at(c)] * normal(saved(c));
             v.dgamma[static_cast<std::size_t>(c)] += none ? round_t(product) : product;
         }

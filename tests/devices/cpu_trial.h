@@ -31,8 +31,7 @@ inline void upload(Buffers& buffers, const Tensor& tensor, const std::vector<dou
 }
 
 /// The largest of |value - expected| / (scale of the row or of the whole tensor).
-inline double worst_error(const Buffers& buffers, const Tensor& tensor, const std::vector<double>& expected,
-                          bool by_row) {
+inline double worst_error(const Buffers& buffers, const Tensor& tensor, const std::vector<double>& expected, bool by_row) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
     buffers.download(tensor.role, 0, bytes);
     double worst = 0;

@@ -10,8 +10,8 @@
 #include "devices/cuda/nvrtc.h"
 #include "devices/default_space.h"
 #include "kernels/gpu/limits.h"
-#include "store/temporary_folder.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune::cuda {
 namespace {
@@ -53,8 +53,7 @@ protected:
     void TearDown() override { unsetenv("NORMTUNE_CACHE_DIR"); }
 
     static SourceText kernel(int number) {
-        return SourceText("extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) +
-                          ".0f; }");
+        return SourceText("extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) + ".0f; }");
     }
 
     testing::TemporaryFolder folder_;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "devices/registry.h"
-#include "problem/plan.h"
-#include "problem/space.h"
+#include "space/plan.h"
+#include "space/space.h"
 
 namespace normtune::testing {
 
@@ -21,26 +21,23 @@ struct CompiledSpace {
 
 /// Each op and mode on short, usual and wide rows; of what is planned, what `picks` picks. Expects that what the rules
 /// on compiled code keep does not spill, fits on the device, and is something for each problem.
-inline CompiledSpace compile_default_space(const DeviceInfo& device,
-                                           const std::function<bool(const Configuration&)>& picks) {
+inline CompiledSpace compile_default_space(const DeviceInfo& device, const std::function<bool(const Configuration&)>& picks) {
     const std::unique_ptr<CodeCompiler> compiler = open_compiler(device);
     const SearchSpace space = load_space("default");
     CompiledSpace out;
     for (const char* key :
          {"rms_norm/forward/bf16/llama/8192x128", "rms_norm/backward/bf16/llama/32768x128",
           "fused_add_rms_norm/forward/bf16/llama/2048x512", "rms_norm/forward/bf16/llama/8192x4096",
-          "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120",
-          "rms_norm/full/bf16/llama/128x8192", "fused_add_rms_norm/forward/bf16/llama/4096x16384",
-          "rms_norm/backward/fp32/llama/2048x4096"}) {
+          "rms_norm/backward/bf16/llama/8192x4096", "fused_add_rms_norm/backward/bf16/llama/8192x5120", "rms_norm/full/bf16/llama/128x8192",
+          "fused_add_rms_norm/forward/bf16/llama/4096x16384", "rms_norm/backward/fp32/llama/2048x4096"}) {
         const Problem problem = parse_problem_key(key);
         const CodeRules rules(space, problem, device);
         std::vector<Configuration> picked;
-        plan_problem(problem, space, backend_traits(device.backend), device, false,
-                     [&](const Configuration& c, const RuleTally*) {
-                         if (picks(c)) {
-                             picked.push_back(c);
-                         }
-                     });
+        plan_problem(problem, space, backend_traits(device.backend), device, false, [&](const Configuration& c, const RuleTally*) {
+            if (picks(c)) {
+                picked.push_back(c);
+            }
+        });
         for (const Configuration& c : picked) {
             compiler->ahead(problem, c);
         }
@@ -57,8 +54,8 @@ inline CompiledSpace compile_default_space(const DeviceInfo& device,
         }
         EXPECT_GT(kept, 0) << device.arch << ' ' << key;
     }
-    std::cout << device.arch << " by " << compiler->name() << ": " << out.compiled << " configurations compiled, "
-              << out.spilled << " of them spill\n";
+    std::cout << device.arch << " by " << compiler->name() << ": " << out.compiled << " configurations compiled, " << out.spilled
+              << " of them spill\n";
     return out;
 }
 

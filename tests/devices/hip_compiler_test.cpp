@@ -11,8 +11,8 @@
 #include "devices/hip/code_object.h"
 #include "devices/hip/discovery.h"
 #include "devices/hip/hiprtc.h"
-#include "store/temporary_folder.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune::hip {
 namespace {
@@ -62,10 +62,7 @@ protected:
     }
 
     static CompileJob job(const std::string& compiler, const std::string& arch) {
-        return {compiler,
-                arch,
-                {"-std=c++17"},
-                SourceText("extern \"C\" __attribute__((global)) void k(int* p) { *p = 1; }")};
+        return {compiler, arch, {"-std=c++17"}, SourceText("extern \"C\" __attribute__((global)) void k(int* p) { *p = 1; }")};
     }
 
     testing::TemporaryFolder folder_;
@@ -132,8 +129,7 @@ TEST_F(HipCompiler, DamagedCodeObjectsAreRefused) {
     std::mt19937 random(7);
     int refused = 0;
     for (int i = 0; i < 2000; ++i) {
-        std::vector<std::byte> damaged(image.begin(),
-                                       image.begin() + static_cast<std::ptrdiff_t>(random() % (image.size() + 1)));
+        std::vector<std::byte> damaged(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(random() % (image.size() + 1)));
         for (int change = 0; change < i % 4 && !damaged.empty(); ++change) {
             damaged[random() % std::min<std::size_t>(damaged.size(), 1024)] = static_cast<std::byte>(random());
         }
@@ -169,8 +165,7 @@ TEST_P(HipArchitecture, CompilesTheDefaultSpace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, HipArchitecture,
-                         ::testing::Values(Target{"gfx90a", 1}, Target{"gfx942", 1}, Target{"gfx1030", 6},
-                                           Target{"gfx1100", 6}),
+                         ::testing::Values(Target{"gfx90a", 1}, Target{"gfx942", 1}, Target{"gfx1030", 6}, Target{"gfx1100", 6}),
                          [](const auto& target) { return std::string(target.param.arch); });
 
 }  // namespace

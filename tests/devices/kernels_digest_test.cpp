@@ -1,4 +1,4 @@
-#include "devices/kernels_digest.h"
+#include "devices/compile/kernels_digest.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "devices/registry.h"
 #include "store/results.h"
-#include "store/temporary_folder.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune {
 namespace {

@@ -14,10 +14,9 @@ namespace normtune {
 namespace {
 
 using testing::small_problem;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
-std::vector<double> play(Device& device, const Configuration& configuration, SampleKind kind, int samples,
-                         std::uint64_t seed = 1) {
+std::vector<double> play(Device& device, const Configuration& configuration, SampleKind kind, int samples, std::uint64_t seed = 1) {
     const Problem problem = small_problem();
     const auto kernel = device.compile(problem, configuration);
     const auto buffers = device.allocate(problem, {});
@@ -29,7 +28,7 @@ std::vector<double> play(Device& device, const Configuration& configuration, Sam
 }
 
 TEST(Replay, TheFirstTimingThatMatchesHolds) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto device = open_replay(folder.write("s.yaml", R"(
 noise: {sigma: 0}
 copy: {us: 8}
@@ -49,10 +48,10 @@ timings:
 }
 
 TEST(Replay, NoiseIsOfItsSizeAndOfItsSeed) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     for (const char* kind : {"normal", "lognormal", "uniform"}) {
-        const std::string script = folder.write(
-            "s.yaml", fmt::format("timings: [{{config: '*', us: 100, noise: {{kind: {}, sigma: 0.05}}}}]", kind));
+        const std::string script =
+            folder.write("s.yaml", fmt::format("timings: [{{config: '*', us: 100, noise: {{kind: {}, sigma: 0.05}}}}]", kind));
         const auto device = open_replay(script, 0);
         const std::vector<double> samples = play(*device, {}, SampleKind::kernel, 2001);
         EXPECT_NEAR(median(samples), 100, 1) << kind;
@@ -64,14 +63,14 @@ TEST(Replay, NoiseIsOfItsSizeAndOfItsSeed) {
 }
 
 TEST(Replay, SamplesArePlayedInTurn) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto device = open_replay(folder.write("s.yaml", "timings: [{config: '*', samples_us: [3, 1, 2]}]"), 0);
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 4), (std::vector<double>{3, 1, 2, 3}));
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 1), std::vector<double>{1});
 }
 
 TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     Results results;
     Record record;
     record.problem = small_problem();
@@ -128,10 +127,9 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
 }
 
 TEST(Replay, DescribesTheScriptsDevice) {
-    const TempFolder folder;
-    const DeviceInfo device = describe_replay(
-        folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"),
-        0);
+    const TemporaryFolder folder;
+    const DeviceInfo device =
+        describe_replay(folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"), 0);
     EXPECT_EQ(device.backend, Backend::replay);
     EXPECT_EQ(device.name, "H100");
     EXPECT_EQ(device.arch, "sm_90");

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 constexpr std::size_t trials = 18;
 
@@ -29,7 +29,7 @@ struct Way {
     std::vector<int> devices{0};
 };
 
-SweepOptions three_problems(const TempFolder& folder, const std::string& out, const Way& way = {}) {
+SweepOptions three_problems(const TemporaryFolder& folder, const std::string& out, const Way& way = {}) {
     SweepOptions options = small_sweep(folder, "devices: 2\ndelays: {compile_ms: 1, sample_ms: 0.2}\n", out);
     options.strategy = way.strategy;
     options.ordinals = way.devices;
@@ -103,8 +103,7 @@ std::vector<std::string> csv_trials(const std::string& folder) {
         }
         if (wanted.empty()) {
             for (const char* name : {"rows", "cols", "config"}) {
-                wanted.push_back(static_cast<std::size_t>(
-                    std::distance(cells.begin(), std::find(cells.begin(), cells.end(), name))));
+                wanted.push_back(static_cast<std::size_t>(std::distance(cells.begin(), std::find(cells.begin(), cells.end(), name))));
             }
             continue;
         }
@@ -116,18 +115,16 @@ std::vector<std::string> csv_trials(const std::string& folder) {
 class KillAndResumeOf : public ::testing::TestWithParam<Way> {};
 
 INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf,
-                         ::testing::Values(Way{Strategy::exhaustive, {0}}, Way{Strategy::racing, {0}},
-                                           Way{Strategy::racing, {0, 1}}),
+                         ::testing::Values(Way{Strategy::exhaustive, {0}}, Way{Strategy::racing, {0}}, Way{Strategy::racing, {0, 1}}),
                          [](const auto& tested) {
-                             return fmt::format("{}_{}_devices", strategy_names.name(tested.param.strategy),
-                                                tested.param.devices.size());
+                             return fmt::format("{}_{}_devices", strategy_names.name(tested.param.strategy), tested.param.devices.size());
                          });
 
 TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {
     constexpr int kills_wanted = 50;
     constexpr int kills_a_sweep = 5;
     std::mt19937 random(20261121);
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto begin = std::chrono::steady_clock::now();
     {
         const pid_t child = start_sweep(three_problems(folder, "whole", GetParam()));
@@ -172,7 +169,7 @@ TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {
 }
 
 TEST(KillAndResume, AnInterruptWritesWhatIsThereAndTheRestFollows) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = three_problems(folder, "out");
     // The signal comes with the first problem's last record.
     struct InterruptingSink : RecordingSink {
@@ -205,7 +202,7 @@ TEST(KillAndResume, AnInterruptWritesWhatIsThereAndTheRestFollows) {
 }
 
 TEST(KillAndResume, AHangingTrialDoesNotHoldUpAnInterrupt) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "faults: [{at: measure, do: hang}]\n");
     options.trial_timeout_s = 60;
     const pid_t child = fork();

@@ -11,7 +11,7 @@ namespace {
 using testing::by_rows;
 using testing::RecordingSink;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 struct FaultCase {
     const char* name;
@@ -23,9 +23,8 @@ struct FaultCase {
 class Faults : public ::testing::TestWithParam<FaultCase> {};
 
 TEST_P(Faults, EndAsTheirOwnOutcomeWhileTheOthersPass) {
-    const TempFolder folder;
-    SweepOptions options =
-        small_sweep(folder, std::string("faults:\n  - {config: '*.r4.*', ") + GetParam().fault + "}\n");
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, std::string("faults:\n  - {config: '*.r4.*', ") + GetParam().fault + "}\n");
     options.trial_timeout_s = std::string(GetParam().fault).find("hang") == std::string::npos ? 20 : 1;
     RecordingSink sink;
     const SweepResult result = run_sweep(options, sink);
@@ -49,29 +48,27 @@ TEST_P(Faults, EndAsTheirOwnOutcomeWhileTheOthersPass) {
 
 INSTANTIATE_TEST_SUITE_P(
     AllKinds, Faults,
-    ::testing::Values(
-        FaultCase{"crash_compiling", "at: compile, do: crash", Outcome::crashed, "SIGSEGV"},
-        FaultCase{"abort_verifying", "at: verify, do: crash, signal: SIGABRT", Outcome::crashed, "SIGABRT"},
-        FaultCase{"crash_measuring", "at: measure, do: crash, signal: SIGFPE, from: 3", Outcome::crashed, "SIGFPE"},
-        FaultCase{"exit_compiling", "at: compile, do: exit, status: 3", Outcome::crashed, "status 3"},
-        FaultCase{"exit_measuring_with_0", "at: measure, do: exit, status: 0", Outcome::crashed, "status 0"},
-        FaultCase{"hang_compiling", "at: compile, do: hang", Outcome::timed_out, "within 1 s"},
-        FaultCase{"hang_measuring", "at: measure, do: hang, from: 2", Outcome::timed_out, "within 1 s"},
-        FaultCase{"wrong", "at: verify, do: incorrect, text: y is off", Outcome::incorrect, "y is off"},
-        FaultCase{"unsupported", "at: compile, do: unsupported, text: no such thing", Outcome::unsupported, "no such"},
-        FaultCase{"does_not_compile", "at: compile, do: compile_failed, text: line 3", Outcome::compile_failed,
-                  "line 3"},
-        FaultCase{"does_not_launch", "at: verify, do: launch_failed", Outcome::launch_failed, "scripted"},
-        FaultCase{"launch_fails_late", "at: measure, do: launch_failed, from: 4", Outcome::launch_failed, "scripted"},
-        FaultCase{"out_of_memory", "at: compile, do: out_of_memory", Outcome::out_of_memory, "scripted"},
-        FaultCase{"out_of_memory_late", "at: measure, do: out_of_memory", Outcome::out_of_memory, "scripted"},
-        FaultCase{"bad_alloc", "at: compile, do: bad_alloc", Outcome::out_of_memory, "memory"},
-        FaultCase{"throws", "at: compile, do: throw, text: oh no", Outcome::crashed, "oh no"},
-        FaultCase{"not_a_time", "at: measure, do: bad_sample", Outcome::launch_failed, "nan as a time"}),
+    ::testing::Values(FaultCase{"crash_compiling", "at: compile, do: crash", Outcome::crashed, "SIGSEGV"},
+                      FaultCase{"abort_verifying", "at: verify, do: crash, signal: SIGABRT", Outcome::crashed, "SIGABRT"},
+                      FaultCase{"crash_measuring", "at: measure, do: crash, signal: SIGFPE, from: 3", Outcome::crashed, "SIGFPE"},
+                      FaultCase{"exit_compiling", "at: compile, do: exit, status: 3", Outcome::crashed, "status 3"},
+                      FaultCase{"exit_measuring_with_0", "at: measure, do: exit, status: 0", Outcome::crashed, "status 0"},
+                      FaultCase{"hang_compiling", "at: compile, do: hang", Outcome::timed_out, "within 1 s"},
+                      FaultCase{"hang_measuring", "at: measure, do: hang, from: 2", Outcome::timed_out, "within 1 s"},
+                      FaultCase{"wrong", "at: verify, do: incorrect, text: y is off", Outcome::incorrect, "y is off"},
+                      FaultCase{"unsupported", "at: compile, do: unsupported, text: no such thing", Outcome::unsupported, "no such"},
+                      FaultCase{"does_not_compile", "at: compile, do: compile_failed, text: line 3", Outcome::compile_failed, "line 3"},
+                      FaultCase{"does_not_launch", "at: verify, do: launch_failed", Outcome::launch_failed, "scripted"},
+                      FaultCase{"launch_fails_late", "at: measure, do: launch_failed, from: 4", Outcome::launch_failed, "scripted"},
+                      FaultCase{"out_of_memory", "at: compile, do: out_of_memory", Outcome::out_of_memory, "scripted"},
+                      FaultCase{"out_of_memory_late", "at: measure, do: out_of_memory", Outcome::out_of_memory, "scripted"},
+                      FaultCase{"bad_alloc", "at: compile, do: bad_alloc", Outcome::out_of_memory, "memory"},
+                      FaultCase{"throws", "at: compile, do: throw, text: oh no", Outcome::crashed, "oh no"},
+                      FaultCase{"not_a_time", "at: measure, do: bad_sample", Outcome::launch_failed, "nan as a time"}),
     [](const auto& case_info) { return std::string(case_info.param.name); });
 
 TEST(Faults, WhatTheWorkerPrintsGoesToItsLogAndIntoTheReasonOfItsDeath) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, R"(
 faults:
   - {config: '*.r8.*', at: compile, do: print, text: "{\"is\": \"built\"}"}
@@ -80,8 +77,7 @@ faults:
     RecordingSink sink;
     const auto records = by_rows(run_sweep(options, sink));
     EXPECT_EQ(records.at("r8").outcome, Outcome::crashed);
-    EXPECT_NE(records.at("r8").reason.find(R"(it said: {"is": "built"})"), std::string::npos)
-        << records.at("r8").reason;
+    EXPECT_NE(records.at("r8").reason.find(R"(it said: {"is": "built"})"), std::string::npos) << records.at("r8").reason;
     EXPECT_EQ(records.at("r4").outcome, Outcome::passed);
     std::ifstream log(folder.path("out/worker.log"));
     std::string line;
@@ -90,7 +86,7 @@ faults:
 }
 
 TEST(Faults, ThrottledRoundsAreRepeatedAndCountedAndThenKept) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, R"(
 faults:
   - {config: '*.r2.*', at: measure, do: throttle, text: power cap, times: 2}
@@ -112,7 +108,7 @@ faults:
 }
 
 TEST(Faults, ACopyThatCannotBeMeasuredLeavesTheTrialsWithoutALimit) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, "faults: [{at: copy, do: crash}]\n");
     RecordingSink sink;
     const auto records = by_rows(run_sweep(options, sink));

@@ -10,7 +10,7 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 std::map<std::string, int> outcomes(const SweepResult& result) {
     std::map<std::string, int> counts;
@@ -21,7 +21,7 @@ std::map<std::string, int> outcomes(const SweepResult& result) {
 }
 
 TEST(WorkerLoss, AProblemThatCannotBeOpenedFailsWithItsReasonAndTheNextOneRuns) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, R"(
 faults:
   - {problem: '*/256x*', at: open, do: out_of_memory, text: 1 GiB wanted}
@@ -39,7 +39,7 @@ faults:
 }
 
 TEST(WorkerLoss, MemoryThatComesBackLateCostsNothing) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, "faults: [{at: open, do: out_of_memory, times: 1}]\n");
     RecordingSink sink;
     // Each worker's first opening fails; a worker that is told twice opens.
@@ -48,7 +48,7 @@ TEST(WorkerLoss, MemoryThatComesBackLateCostsNothing) {
 }
 
 TEST(WorkerLoss, AWorkerThatDiesAtItsStartEndsTheSweepWithItsLastWords) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, R"(
 faults:
   - {at: start, do: print, text: no driver here}
@@ -59,14 +59,13 @@ faults:
         run_sweep(options, sink);
         FAIL();
     } catch (const SystemError& error) {
-        EXPECT_NE(std::string(error.what()).find("status 9; it said: no driver here"), std::string::npos)
-            << error.what();
+        EXPECT_NE(std::string(error.what()).find("status 9; it said: no driver here"), std::string::npos) << error.what();
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     }
 }
 
 TEST(WorkerLoss, AnExecutableThatIsNotThereIsOneLine) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.worker_executable = folder.path("missing");
     RecordingSink sink;
@@ -79,7 +78,7 @@ TEST(WorkerLoss, AnExecutableThatIsNotThereIsOneLine) {
 }
 
 TEST(WorkerLoss, AnExecutableThatIsNoWorkerIsFoundOut) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.worker_executable = "/bin/true";
     RecordingSink sink;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/csv_stream.h"
+#include "support/csv_stream.h"
 #include "support/error.h"
 
 namespace {

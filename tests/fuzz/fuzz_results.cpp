@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "compare/comparison.h"
-#include "compare/summary.h"
+#include "judge/comparison.h"
+#include "judge/summary.h"
 #include "store/result_rows.h"
 #include "support/error.h"
 

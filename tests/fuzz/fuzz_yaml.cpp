@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "compare/policy.h"
+#include "judge/policy.h"
 #include "problem/shapes_file.h"
-#include "problem/space.h"
+#include "space/space.h"
 #include "support/error.h"
 #include "support/yaml_reader.h"
 

@@ -38,9 +38,8 @@ std::string wrap(const std::vector<KernelNote>& kernels, std::span<const std::by
     }
     const std::vector<std::uint8_t> metadata = nlohmann::json::to_msgpack({{"amdhsa.kernels", list}});
     const Elf64_Nhdr note{sizeof owner, static_cast<Elf64_Word>(metadata.size()), metadata_note};
-    const std::string notes = padded(bytes_of(note) + padded(std::string(owner, sizeof owner), 4) +
-                                         padded(std::string(metadata.begin(), metadata.end()), 4),
-                                     16);
+    const std::string notes =
+        padded(bytes_of(note) + padded(std::string(owner, sizeof owner), 4) + padded(std::string(metadata.begin(), metadata.end()), 4), 16);
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;

@@ -29,8 +29,8 @@ std::vector<hip_over_cuda::KernelNote> kernels_of(const normtune::CompiledCode& 
     constexpr const char* entry = "entry function '";
     for (std::size_t at = compiled.log.find(entry); at != std::string::npos; at = compiled.log.find(entry, at + 1)) {
         const std::size_t name = at + std::strlen(entry);
-        out.push_back({compiled.log.substr(name, compiled.log.find('\'', name) - name),
-                       number_after(compiled.log, at, "Used "), compiled.spill_bytes, compiled.shared_bytes});
+        out.push_back({compiled.log.substr(name, compiled.log.find('\'', name) - name), number_after(compiled.log, at, "Used "),
+                       compiled.spill_bytes, compiled.shared_bytes});
     }
     return out;
 }
@@ -47,8 +47,7 @@ int hiprtcVersion(int* major, int* minor) {
 const char* hiprtcGetErrorString(int result) {
     return result == good ? "HIPRTC_SUCCESS" : "HIPRTC_ERROR_COMPILATION";
 }
-int hiprtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*,
-                        const char* const*) {
+int hiprtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*, const char* const*) {
     *program = new Program{source, {}, {}};
     return good;
 }

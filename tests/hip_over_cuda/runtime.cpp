@@ -40,13 +40,10 @@ const Driver* cuda() {
 }
 
 /// hipDeviceAttribute_t.
-const std::map<int, Attribute> attributes{{19, Attribute::cache_bytes},
-                                          {56, Attribute::max_threads_per_program},
-                                          {57, Attribute::threads_per_compute_unit},
-                                          {63, Attribute::compute_units},
-                                          {74, Attribute::shared_bytes_per_program},
-                                          {87, Attribute::warp_size},
-                                          {10013, Attribute::can_wait_for_value}};
+const std::map<int, Attribute> attributes{
+    {19, Attribute::cache_bytes},          {56, Attribute::max_threads_per_program},  {57, Attribute::threads_per_compute_unit},
+    {63, Attribute::compute_units},        {74, Attribute::shared_bytes_per_program}, {87, Attribute::warp_size},
+    {10013, Attribute::can_wait_for_value}};
 
 /// CUDA must be asked before it gives a program more than 48 KiB; HIP need not.
 Status allow_shared(Function function, std::size_t bytes) {
@@ -157,17 +154,16 @@ Status hipModuleUnload(Module module) {
 Status hipModuleGetFunction(Function* function, Module module, const char* name) {
     return cuda()->module_get_function(function, module, name);
 }
-Status hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* programs, Function function, int block,
-                                                          std::size_t shared_bytes) {
+Status hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* programs, Function function, int block, std::size_t shared_bytes) {
     const Status status = allow_shared(function, shared_bytes);
     return status == good ? cuda()->occupancy_blocks(programs, function, block, shared_bytes) : status;
 }
-Status hipModuleLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned, unsigned block_x, unsigned,
-                             unsigned, unsigned shared_bytes, Stream stream, void** arguments, void**) {
+Status hipModuleLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned, unsigned block_x, unsigned, unsigned,
+                             unsigned shared_bytes, Stream stream, void** arguments, void**) {
     return launch(function, {grid_x, grid_y, block_x, shared_bytes, false, false}, arguments, stream);
 }
-Status hipModuleLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned, unsigned block_x,
-                                        unsigned, unsigned, unsigned shared_bytes, Stream stream, void** arguments) {
+Status hipModuleLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned, unsigned block_x, unsigned, unsigned,
+                                        unsigned shared_bytes, Stream stream, void** arguments) {
     return launch(function, {grid_x, grid_y, block_x, shared_bytes, true, false}, arguments, stream);
 }
 

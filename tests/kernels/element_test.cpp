@@ -13,9 +13,7 @@ namespace {
 template <class T, class Convert>
 void expect_nearest(float value, Convert convert) {
     const T got = convert(value);
-    const auto distance = [&](std::uint16_t bits) {
-        return std::abs(static_cast<double>(to_float(T{bits})) - static_cast<double>(value));
-    };
+    const auto distance = [&](std::uint16_t bits) { return std::abs(static_cast<double>(to_float(T{bits})) - static_cast<double>(value)); };
     const double own = distance(got.bits);
     for (const int step : {-1, 1}) {
         const auto other = static_cast<std::uint16_t>(got.bits + step);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "devices/replay/recorded_times.h"
-#include "run/random.h"
+#include "support/random.h"
 
 namespace normtune {
 namespace {

@@ -24,8 +24,7 @@ public:
             const double common = std::exp(drift * normal(engine_));
             for (std::size_t i = 0; i < candidates.size(); ++i) {
                 const double interruption = uniform(engine_) < 0.03 ? 1.3 : 1.0;
-                candidates[i].rounds_us.push_back(true_us[i] * common * std::exp(noise * normal(engine_)) *
-                                                  interruption);
+                candidates[i].rounds_us.push_back(true_us[i] * common * std::exp(noise * normal(engine_)) * interruption);
             }
         }
         for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -59,8 +58,8 @@ TEST_P(EqualCandidates, AllTieInNearlyEveryRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, EqualCandidates,
-                         testing::Values(Family{2, 2}, Family{2, 6}, Family{2, 20}, Family{8, 3}, Family{8, 6},
-                                         Family{8, 20}, Family{60, 6}, Family{60, 20}));
+                         testing::Values(Family{2, 2}, Family{2, 6}, Family{2, 20}, Family{8, 3}, Family{8, 6}, Family{8, 20},
+                                         Family{60, 6}, Family{60, 20}));
 
 TEST(Ranking, TellsClearDifferencesApart) {
     Bench bench(3);
@@ -92,8 +91,7 @@ TEST(Ranking, PairingCancelsDriftThatIsLargerThanTheDifference) {
 }
 
 TEST(Ranking, LeastEffectKeepsRealButSmallDifferencesTied) {
-    const std::vector<Candidate> candidates{{"a", 10, std::vector<double>(10, 10.0)},
-                                            {"b", 10.2, std::vector<double>(10, 10.2)}};
+    const std::vector<Candidate> candidates{{"a", 10, std::vector<double>(10, 10.0)}, {"b", 10.2, std::vector<double>(10, 10.2)}};
     EXPECT_EQ(rank(candidates).tied.size(), 1U);
     EXPECT_EQ(rank(candidates, 0.95, 0.03).tied.size(), 2U);
 }
@@ -111,10 +109,8 @@ TEST(Ranking, TwoRoundsTellApartOnlyWhatIsFarApart) {
 }
 
 TEST(Ranking, UnequalRoundsArePairedOverThoseThatBothHave) {
-    const std::vector<Candidate> candidates{
-        {"a", 10, {10, 10, 10, 10}}, {"b", 10.2, {10.2, 10.2}}, {"c", 12, {12, 12, 12, 12, 1}}};
-    EXPECT_EQ(rank(candidates).tied, (std::vector<std::size_t>{0, 1}))
-        << "two rounds are too few for a 2% difference among three";
+    const std::vector<Candidate> candidates{{"a", 10, {10, 10, 10, 10}}, {"b", 10.2, {10.2, 10.2}}, {"c", 12, {12, 12, 12, 12, 1}}};
+    EXPECT_EQ(rank(candidates).tied, (std::vector<std::size_t>{0, 1})) << "two rounds are too few for a 2% difference among three";
 }
 
 // "a" takes 10 or 12 µs by turns and has the less p50 by one round; "b" is the faster one in the mean.

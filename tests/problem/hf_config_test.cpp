@@ -89,20 +89,18 @@ TEST(HfConfig, Olmo2NormsAllHeadsAsOneRow) {
 }
 
 TEST(HfConfig, DerivesWhatTheFileLeavesOut) {
-    EXPECT_EQ(sites_of(R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_attention_heads": 32})"),
-              (std::vector<Site>{{"hidden", 2048, 1, 0, 0, true, {}},
-                                 {"q_norm", 64, 32, 0, 0, true, {}},
-                                 {"k_norm", 64, 32, 0, 0, true, {}}}));
+    EXPECT_EQ(
+        sites_of(R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_attention_heads": 32})"),
+        (std::vector<Site>{{"hidden", 2048, 1, 0, 0, true, {}}, {"q_norm", 64, 32, 0, 0, true, {}}, {"k_norm", 64, 32, 0, 0, true, {}}}));
     EXPECT_EQ(sites_of(R"({"model_type": "glm4_moe", "hidden_size": 64, "num_attention_heads": 4})").size(), 1u);
     EXPECT_EQ(sites_of(R"({"model_type": "newer", "hidden_size": 64, "rms_norm_eps": 1e-5})").size(), 1u);
-    EXPECT_EQ(parse_hf_config(R"({"model_type": "llama", "hidden_size": 64})", "c.json", "", {7}).tokens,
-              std::vector<std::int64_t>{7});
+    EXPECT_EQ(parse_hf_config(R"({"model_type": "llama", "hidden_size": 64})", "c.json", "", {7}).tokens, std::vector<std::int64_t>{7});
 }
 
 TEST(HfConfig, TakesANameThatShapesFilesCanCarry) {
     const auto name = [](const std::string& given, const std::string& folder) {
-        return parse_hf_config("{\"model_type\": \"llama\", \"hidden_size\": 8, \"_name_or_path\": \"" + given + "\"}",
-                               "c.json", folder, {})
+        return parse_hf_config("{\"model_type\": \"llama\", \"hidden_size\": 8, \"_name_or_path\": \"" + given + "\"}", "c.json", folder,
+                               {})
             .name;
     };
     EXPECT_EQ(name("Qwen/Qwen3-8B", "x"), "Qwen3-8B");
@@ -114,8 +112,8 @@ TEST(HfConfig, TakesANameThatShapesFilesCanCarry) {
 }
 
 TEST(HfConfig, ItsShapesReadBackAsTheyWere) {
-    for (const std::string model : {"Qwen3-8B", "Llama-2-7b", "gemma-3-4b-it", "DeepSeek-V3", "gpt-oss-20b",
-                                    "Llama-4-Scout-17B-16E", "OLMo-2-1124-7B"}) {
+    for (const std::string model :
+         {"Qwen3-8B", "Llama-2-7b", "gemma-3-4b-it", "DeepSeek-V3", "gpt-oss-20b", "Llama-4-Scout-17B-16E", "OLMo-2-1124-7B"}) {
         const ShapesFile shapes = from(model);
         const ShapesFile back = parse_shapes(shapes_to_yaml(shapes), "back.yaml");
         EXPECT_EQ(back.name, shapes.name);
@@ -148,24 +146,20 @@ TEST(HfConfig, RefusesWhatIsNotAModelConfiguration) {
     EXPECT_EQ(refusal(llama + "0}"), "config.json: hidden_size: 0 is out of range; 1 to 16777216");
     EXPECT_EQ(refusal(llama + "-4096}"), "config.json: hidden_size: -4096 is out of range; 1 to 16777216");
     EXPECT_EQ(refusal(llama + "99999999999}"), "config.json: hidden_size: 99999999999 is out of range; 1 to 16777216");
-    EXPECT_EQ(refusal(llama + "18446744073709551615}"),
-              "config.json: hidden_size: 18446744073709551615 is out of range; 1 to 16777216");
+    EXPECT_EQ(refusal(llama + "18446744073709551615}"), "config.json: hidden_size: 18446744073709551615 is out of range; 1 to 16777216");
     EXPECT_EQ(refusal(llama + "4096.5}"), "config.json: hidden_size: expected a whole number, got the number '4096.5'");
     EXPECT_EQ(refusal(llama + "64, \"rms_norm_eps\": 0}"), "config.json: rms_norm_eps: 0 is out of range; 1e-12 to 1");
-    EXPECT_EQ(refusal(llama + "64, \"rms_norm_eps\": -1e-6}"),
-              "config.json: rms_norm_eps: -1e-06 is out of range; 1e-12 to 1");
+    EXPECT_EQ(refusal(llama + "64, \"rms_norm_eps\": -1e-6}"), "config.json: rms_norm_eps: -1e-06 is out of range; 1e-12 to 1");
     EXPECT_EQ(refusal(llama + "64, \"kv_lora_rank\": 512}"), "config.json: the key 'qk_rope_head_dim' is missing");
     EXPECT_EQ(refusal(R"({"model_type": "qwen3_moe", "hidden_size": 100, "num_attention_heads": 3})"),
               "config.json: 'head_dim' is missing, and hidden_size 100 is no multiple of num_attention_heads 3");
     EXPECT_EQ(refusal(R"({"model_type": "olmo2", "hidden_size": 64, "num_attention_heads": 65536, "head_dim": 65536})"),
               "config.json: q_norm has 4294967296 columns; at most 16777216 are allowed");
-    EXPECT_EQ(refusal(R"({"model_type": 7, "hidden_size": 64})"),
-              "config.json: model_type: expected text, got the number '7'");
-    EXPECT_EQ(refusal(R"({"model_type": "llama", "text_config": [1]})"),
-              "config.json: text_config: expected an object, got an array");
-    for (const std::string& bad : {std::string(), std::string("{"), std::string("[1]"), std::string("7"),
-                                   std::string("\0\x7f", 2), std::string("{\"a\": NaN}"),
-                                   std::string("{\"a\": \"\xff\"}"), std::string(100000, '['), std::string("null")}) {
+    EXPECT_EQ(refusal(R"({"model_type": 7, "hidden_size": 64})"), "config.json: model_type: expected text, got the number '7'");
+    EXPECT_EQ(refusal(R"({"model_type": "llama", "text_config": [1]})"), "config.json: text_config: expected an object, got an array");
+    for (const std::string& bad :
+         {std::string(), std::string("{"), std::string("[1]"), std::string("7"), std::string("\0\x7f", 2), std::string("{\"a\": NaN}"),
+          std::string("{\"a\": \"\xff\"}"), std::string(100000, '['), std::string("null")}) {
         EXPECT_EQ(refusal(bad).substr(0, 12), "config.json:") << bad.substr(0, 20);
     }
     EXPECT_THROW(shapes_from_hf("no/such/config.json", {}), InputError);

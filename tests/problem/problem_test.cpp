@@ -22,26 +22,24 @@ std::string roles(const Problem& p) {
 }
 
 TEST(Problem, KeysComeBack) {
-    for (const char* key :
-         {"rms_norm/forward/bf16/llama/8192x4096", "rms_norm/backward/fp32/gemma/1x7/offset1/in_place",
-          "fused_add_rms_norm/full/fp16/none/173x409/w_fp32/in_place/residual_fp32",
-          "rms_norm/forward/bf16/llama/128x512/stride576", "rms_norm/backward/bf16/llama/64x128/weightless"}) {
+    for (const char* key : {"rms_norm/forward/bf16/llama/8192x4096", "rms_norm/backward/fp32/gemma/1x7/offset1/in_place",
+                            "fused_add_rms_norm/full/fp16/none/173x409/w_fp32/in_place/residual_fp32",
+                            "rms_norm/forward/bf16/llama/128x512/stride576", "rms_norm/backward/bf16/llama/64x128/weightless"}) {
         EXPECT_EQ(problem(key).key(), key);
     }
 }
 
 TEST(Problem, BadKeysSayWhatWouldBeRight) {
-    const std::pair<const char*, const char*> cases[] = {
-        {"", "op/mode/dtype/casting/ROWSxCOLS"},
-        {"rmsnorm/forward/bf16/llama/1x1", "one of rms_norm, fused_add_rms_norm"},
-        {"rms_norm/forward/bf16/llama/0x4096", "a size from 1 to"},
-        {"rms_norm/forward/bf16/llama/-1x4096", "a size from 1 to"},
-        {"rms_norm/forward/bf16/llama/99999999999999999999x4096", "a size from 1 to"},
-        {"rms_norm/forward/bf16/llama/1000000000000x1000000000000", "more than"},
-        {"rms_norm/forward/bf16/llama/8192", "ROWSxCOLS"},
-        {"rms_norm/forward/bf16/llama/8x512/stride511", "at least the 512 columns"},
-        {"rms_norm/forward/bf16/llama/8x512/in_place", "in_place (backward, full)"},
-        {"rms_norm/forward/bf16/llama/8x512/residual_fp32", "residual_fp32 (fused)"}};
+    const std::pair<const char*, const char*> cases[] = {{"", "op/mode/dtype/casting/ROWSxCOLS"},
+                                                         {"rmsnorm/forward/bf16/llama/1x1", "one of rms_norm, fused_add_rms_norm"},
+                                                         {"rms_norm/forward/bf16/llama/0x4096", "a size from 1 to"},
+                                                         {"rms_norm/forward/bf16/llama/-1x4096", "a size from 1 to"},
+                                                         {"rms_norm/forward/bf16/llama/99999999999999999999x4096", "a size from 1 to"},
+                                                         {"rms_norm/forward/bf16/llama/1000000000000x1000000000000", "more than"},
+                                                         {"rms_norm/forward/bf16/llama/8192", "ROWSxCOLS"},
+                                                         {"rms_norm/forward/bf16/llama/8x512/stride511", "at least the 512 columns"},
+                                                         {"rms_norm/forward/bf16/llama/8x512/in_place", "in_place (backward, full)"},
+                                                         {"rms_norm/forward/bf16/llama/8x512/residual_fp32", "residual_fp32 (fused)"}};
     for (const auto& [key, says] : cases) {
         try {
             parse_problem_key(key);
@@ -69,8 +67,7 @@ TEST(Problem, TensorsOfEachMode) {
     EXPECT_EQ(roles(problem("rms_norm/backward/bf16/llama/8x512/in_place")), "x gamma <>dy rstd >dgamma");
     EXPECT_EQ(roles(problem("fused_add_rms_norm/backward/bf16/llama/8x512")), "x gamma dy ds rstd >dx >dgamma");
     EXPECT_EQ(roles(problem("rms_norm/backward/bf16/llama/8x512/weightless")), "x dy rstd >dx");
-    EXPECT_EQ(roles(problem("fused_add_rms_norm/full/bf16/llama/8x512")),
-              "x residual gamma dy ds >y >s >rstd >dx >dgamma");
+    EXPECT_EQ(roles(problem("fused_add_rms_norm/full/bf16/llama/8x512")), "x residual gamma dy ds >y >s >rstd >dx >dgamma");
 }
 
 TEST(Problem, LeastBytesCountEachElementOnceAndNoGaps) {
@@ -86,8 +83,7 @@ TEST(Problem, LeastBytesCountEachElementOnceAndNoGaps) {
 }
 
 TEST(Problem, TensorBytesIncludeTheGapsOfAStrideButNotAfterTheLastRow) {
-    EXPECT_EQ(tensor_bytes(problem("rms_norm/forward/bf16/llama/8x512/stride576")),
-              2 * (7 * 576 + 512) + 2 * 8 * 512 + 2 * 512 + 4 * 8);
+    EXPECT_EQ(tensor_bytes(problem("rms_norm/forward/bf16/llama/8x512/stride576")), 2 * (7 * 576 + 512) + 2 * 8 * 512 + 2 * 512 + 4 * 8);
     EXPECT_LT(tensor_bytes(problem("rms_norm/backward/bf16/llama/8x512/in_place")),
               tensor_bytes(problem("rms_norm/backward/bf16/llama/8x512")));
 }

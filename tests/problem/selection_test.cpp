@@ -41,11 +41,10 @@ std::string refusal(const Selection& selection) {
 
 TEST(Selection, TakesEverythingInFileOrderEachPieceOfWorkOnce) {
     EXPECT_EQ(keys({}),
-              (std::vector<std::string>{
-                  "rms_norm/forward/bf16/llama/1x4096", "fused_add_rms_norm/forward/bf16/llama/1x4096",
-                  "rms_norm/forward/bf16/llama/8x4096", "fused_add_rms_norm/forward/bf16/llama/8x4096",
-                  "rms_norm/forward/bf16/llama/32x128", "rms_norm/forward/bf16/llama/256x128",
-                  "rms_norm/forward/bf16/llama/1x512/stride576", "rms_norm/forward/bf16/llama/8x512/stride576"}));
+              (std::vector<std::string>{"rms_norm/forward/bf16/llama/1x4096", "fused_add_rms_norm/forward/bf16/llama/1x4096",
+                                        "rms_norm/forward/bf16/llama/8x4096", "fused_add_rms_norm/forward/bf16/llama/8x4096",
+                                        "rms_norm/forward/bf16/llama/32x128", "rms_norm/forward/bf16/llama/256x128",
+                                        "rms_norm/forward/bf16/llama/1x512/stride576", "rms_norm/forward/bf16/llama/8x512/stride576"}));
 }
 
 TEST(Selection, NamesAllUsesOfASharedShapeAndKeepsTheFirstEps) {
@@ -62,8 +61,8 @@ TEST(Selection, NarrowsByModelAndSiteWithoutCaseAndWithWildcards) {
     Selection selection;
     selection.models = {"small*"};
     selection.sites = {"KV_?"};
-    EXPECT_EQ(keys(selection), (std::vector<std::string>{"rms_norm/forward/bf16/llama/1x512/stride576",
-                                                         "rms_norm/forward/bf16/llama/8x512/stride576"}));
+    EXPECT_EQ(keys(selection),
+              (std::vector<std::string>{"rms_norm/forward/bf16/llama/1x512/stride576", "rms_norm/forward/bf16/llama/8x512/stride576"}));
     selection.models = {"*-8b", "SMALL-1B"};
     selection.sites = {"*norm*", "kv_a"};
     EXPECT_EQ(select(selection).size(), 4u);
@@ -80,8 +79,7 @@ TEST(Selection, ListsReplaceWhatTheFileSays) {
     selection.ops = {Op::rms_norm};
     selection.modes = {Mode::full};
     selection.castings = {Casting::gemma};
-    EXPECT_EQ(keys(selection),
-              (std::vector<std::string>{"rms_norm/full/fp32/gemma/32x4096", "rms_norm/full/fp16/gemma/32x4096"}));
+    EXPECT_EQ(keys(selection), (std::vector<std::string>{"rms_norm/full/fp32/gemma/32x4096", "rms_norm/full/fp16/gemma/32x4096"}));
 }
 
 TEST(Selection, OptionsReachTheOperationsTheyAreFor) {
@@ -93,10 +91,9 @@ TEST(Selection, OptionsReachTheOperationsTheyAreFor) {
     selection.residual = ResidualPrecision::fp32;
     selection.weight_type = WeightType::fp32;
     EXPECT_EQ(keys(selection),
-              (std::vector<std::string>{
-                  "rms_norm/forward/bf16/llama/8x4096/w_fp32", "rms_norm/backward/bf16/llama/8x4096/w_fp32/in_place",
-                  "fused_add_rms_norm/forward/bf16/llama/8x4096/w_fp32/residual_fp32",
-                  "fused_add_rms_norm/backward/bf16/llama/8x4096/w_fp32/in_place/residual_fp32"}));
+              (std::vector<std::string>{"rms_norm/forward/bf16/llama/8x4096/w_fp32", "rms_norm/backward/bf16/llama/8x4096/w_fp32/in_place",
+                                        "fused_add_rms_norm/forward/bf16/llama/8x4096/w_fp32/residual_fp32",
+                                        "fused_add_rms_norm/backward/bf16/llama/8x4096/w_fp32/in_place/residual_fp32"}));
 }
 
 TEST(Selection, FileWeightsHoldUnlessTheSelectionSaysOtherwise) {
@@ -150,23 +147,18 @@ TEST(Selection, RefusesWhatNoFileHas) {
 
 TEST(Selection, RefusesSizesOutOfBounds) {
     Selection selection;
-    for (const std::int64_t bad :
-         {std::int64_t{0}, std::int64_t{-5}, most_tokens + 1, std::numeric_limits<std::int64_t>::max(),
-          std::numeric_limits<std::int64_t>::min()}) {
+    for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-5}, most_tokens + 1, std::numeric_limits<std::int64_t>::max(),
+                                   std::numeric_limits<std::int64_t>::min()}) {
         selection.tokens = {1, bad};
-        EXPECT_EQ(refusal(selection),
-                  "--tokens: " + std::to_string(bad) + " is not a whole number from 1 to 2147483648");
+        EXPECT_EQ(refusal(selection), "--tokens: " + std::to_string(bad) + " is not a whole number from 1 to 2147483648");
     }
-    const ShapesFile wide =
-        parse_shapes("name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 16777216}]}]\ntokens: [1]\n", "x.yaml");
+    const ShapesFile wide = parse_shapes("name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 16777216}]}]\ntokens: [1]\n", "x.yaml");
     selection.tokens = {most_tokens};
     try {
         select_problems({wide}, selection);
         FAIL() << "accepted";
     } catch (const InputError& error) {
-        EXPECT_STREQ(
-            error.what(),
-            "A hidden at 2147483648 tokens has more than 70368744177664 elements (2^46); ask for fewer tokens");
+        EXPECT_STREQ(error.what(), "A hidden at 2147483648 tokens has more than 70368744177664 elements (2^46); ask for fewer tokens");
     }
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune {
 namespace {
@@ -23,19 +24,12 @@ std::string refusal(const std::string& path_or_name) {
 /// A new folder that is the present one for as long as the object lives.
 class InFolder {
 public:
-    InFolder() : before_(std::filesystem::current_path()) {
-        std::string pattern = (std::filesystem::temp_directory_path() / "normtune_shapes_XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-        std::filesystem::current_path(path_);
-    }
-    ~InFolder() {
-        std::filesystem::current_path(before_);
-        std::filesystem::remove_all(path_);
-    }
+    InFolder() : before_(std::filesystem::current_path()) { std::filesystem::current_path(folder_.path()); }
+    ~InFolder() { std::filesystem::current_path(before_); }
 
 private:
     std::filesystem::path before_;
-    std::filesystem::path path_;
+    normtune::testing::TemporaryFolder folder_;
 };
 
 TEST(ShapesFile, ReadsEveryKey) {
@@ -66,17 +60,13 @@ TEST(ShapesFile, ReadsEveryKey) {
     EXPECT_EQ(shapes.modes, (std::vector{Mode::full, Mode::forward}));
     EXPECT_EQ(shapes.castings, (std::vector{Casting::gemma, Casting::none}));
     const std::vector<Model> models{
-        {"A",
-         1e-5,
-         {},
-         {{"hidden", 4096, 1, 0, 1, true, WeightType::fp32}, {"q_norm", 128, 32, 0, 0, false, WeightType::same}}},
+        {"A", 1e-5, {}, {{"hidden", 4096, 1, 0, 1, true, WeightType::fp32}, {"q_norm", 128, 32, 0, 0, false, WeightType::same}}},
         {"org/B-1.5", 1e-6, {7}, {{"kv_a", 512, 1, 576, 0, true, WeightType::same}}}};
     EXPECT_EQ(shapes.models, models);
 }
 
 TEST(ShapesFile, DefaultsAreTheLeast) {
-    const ShapesFile shapes =
-        parse_shapes("name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 8}]}]\ntokens: [1]\n", "x.yaml");
+    const ShapesFile shapes = parse_shapes("name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 8}]}]\ntokens: [1]\n", "x.yaml");
     EXPECT_EQ(shapes.dtypes, std::vector{Dtype::bf16});
     EXPECT_EQ(shapes.ops, std::vector{Op::rms_norm});
     EXPECT_EQ(shapes.modes, std::vector{Mode::forward});
@@ -124,8 +114,7 @@ TEST(ShapesFile, AnExistingFileWinsOverAShippedOne) {
 
 TEST(ShapesFile, AWrongNameIsAnsweredWithTheRightOnes) {
     const InFolder folder;
-    EXPECT_EQ(refusal("qwen33"),
-              "no file 'qwen33', and none of that name among the shipped shapes; did you mean 'qwen3'?");
+    EXPECT_EQ(refusal("qwen33"), "no file 'qwen33', and none of that name among the shipped shapes; did you mean 'qwen3'?");
     EXPECT_EQ(refusal("mine/qwen3.yaml"),
               "no file 'mine/qwen3.yaml', and none of that name among the shipped shapes; did you mean 'qwen3'?");
     EXPECT_EQ(refusal("zzz"),

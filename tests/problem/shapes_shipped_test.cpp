@@ -41,8 +41,8 @@ TEST(ShippedShapes, AllLoadAndSelect) {
             names.insert(shapes.name);
         }
     }
-    EXPECT_EQ(names, (std::set<std::string>{"deepseek_v3", "gemma2", "gemma3", "gpt_oss", "liger", "llama2", "llama3",
-                                            "llama4", "mistral", "peers", "phi", "qwen3", "transformer_engine"}));
+    EXPECT_EQ(names, (std::set<std::string>{"deepseek_v3", "gemma2", "gemma3", "gpt_oss", "liger", "llama2", "llama3", "llama4", "mistral",
+                                            "peers", "phi", "qwen3", "transformer_engine"}));
 }
 
 TEST(ShippedShapes, HiddenSizesOfTheModels) {
@@ -55,11 +55,10 @@ TEST(ShippedShapes, HiddenSizesOfTheModels) {
                                             {"Qwen3-30B-A3B", 2048},
                                             {"Qwen3-235B-A22B", 4096}}));
     EXPECT_EQ(hidden_sizes("llama2"), (Sizes{{"Llama-2-7B", 4096}, {"Llama-2-13B", 5120}, {"Llama-2-70B", 8192}}));
-    EXPECT_EQ(hidden_sizes("llama3"), (Sizes{{"Llama-3.2-1B", 2048},
-                                             {"Llama-3.2-3B", 3072},
-                                             {"Llama-3.1-8B", 4096},
-                                             {"Llama-3.1-70B", 8192},
-                                             {"Llama-3.1-405B", 16384}}));
+    EXPECT_EQ(
+        hidden_sizes("llama3"),
+        (Sizes{
+            {"Llama-3.2-1B", 2048}, {"Llama-3.2-3B", 3072}, {"Llama-3.1-8B", 4096}, {"Llama-3.1-70B", 8192}, {"Llama-3.1-405B", 16384}}));
     EXPECT_EQ(hidden_sizes("gemma2"), (Sizes{{"Gemma-2-2B", 2304}, {"Gemma-2-9B", 3584}, {"Gemma-2-27B", 4608}}));
     EXPECT_EQ(hidden_sizes("mistral"),
               (Sizes{{"Mistral-7B", 4096}, {"Mistral-Large", 12288}, {"Mixtral-8x7B", 4096}, {"Mixtral-8x22B", 6144}}));

@@ -1,4 +1,4 @@
-#include "report/best_export.h"
+#include "report/export/best_export.h"
 
 #include <gtest/gtest.h>
 

@@ -23,8 +23,7 @@ TEST(Outcomes, AreCountedByProblemInTheOrderOfTheRecords) {
 
 TEST(Outcomes, NameTheFaultyTrialsWithReasonAndRepeat) {
     Results results;
-    results.records = {measured_record(problem_of(8, 8), 1, 10, 1),
-                       failed_record(problem_of(8, 8), 2, Outcome::incorrect, "y differs")};
+    results.records = {measured_record(problem_of(8, 8), 1, 10, 1), failed_record(problem_of(8, 8), 2, Outcome::incorrect, "y differs")};
     const std::string text = outcomes_text(results, {});
     EXPECT_EQ(text.substr(0, text.find('\n')), "2 trials: 1 passed, 1 incorrect.");
     EXPECT_NE(text.find("y differs"), std::string::npos);
@@ -43,8 +42,7 @@ TEST(Outcomes, ManyFaultsAreCutShortAndCounted) {
 TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheMost) {
     Results results;
     results.plans.push_back({"rms_norm/forward/bf16/llama/1x64", 3, 3, {}, {}});
-    results.plans.push_back(
-        {"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"mine", "cols > 64", 2}}, {}});
+    results.plans.push_back({"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"mine", "cols > 64", 2}}, {}});
     results.plans.push_back({"rms_norm/backward/bf16/llama/2x64", 9, 0, {{"store", "from the store", 9}}, {}});
     EXPECT_EQ(outcomes_text(results, Style{false}),
               "0 trials: 0 passed.\n"

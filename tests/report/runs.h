@@ -13,8 +13,7 @@ inline Problem problem_of(std::int64_t rows, std::int64_t cols) {
     return problem;
 }
 
-inline Record measured_record(const Problem& problem, int rows_per_program, double p50_us, int rank,
-                              bool tied = false) {
+inline Record measured_record(const Problem& problem, int rows_per_program, double p50_us, int rank, bool tied = false) {
     Record record;
     record.backend = Backend::replay;
     record.problem = problem;

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "problem/heuristics.h"
 #include "report/runs.h"
+#include "space/heuristics.h"
 
 namespace normtune {
 namespace {

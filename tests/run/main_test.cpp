@@ -1,7 +1,7 @@
 // This executable is its own worker, as normtune is.
 #include <gtest/gtest.h>
 
-#include "run/worker.h"
+#include "run/worker/worker.h"
 
 int main(int argc, char** argv) {
     if (const auto status = normtune::run_as_worker(argc, argv)) {

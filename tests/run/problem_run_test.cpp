@@ -13,7 +13,7 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 std::vector<Configuration> six() {
     std::vector<Configuration> configurations(6);
@@ -32,7 +32,7 @@ protected:
         return ProblemRun(options_, {}, problem_, configurations_, session, recorder).beginning(experience_);
     }
 
-    TempFolder folder_;
+    TemporaryFolder folder_;
     SweepOptions options_ = [this] {
         SweepOptions options = small_sweep(folder_, "seed: 1\n");
         options.strategy = Strategy::racing;

@@ -1,11 +1,11 @@
-#include "run/protocol.h"
+#include "run/worker/protocol.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <thread>
 
-#include "run/channel.h"
+#include "run/worker/channel.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -45,8 +45,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     EXPECT_EQ(built.configuration, configuration);
     EXPECT_FALSE(built.verify);
 
-    const MeasureRequest measured =
-        through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1}});
+    const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1}});
     EXPECT_EQ(measured.trial, 5U);
     EXPECT_EQ(measured.sample.kind, SampleKind::copy);
     EXPECT_FALSE(measured.sample.cold);

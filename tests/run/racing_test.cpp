@@ -13,7 +13,7 @@ using testing::by_rows;
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 constexpr const char* one_winner = R"(
 noise: {sigma: 0.005}
@@ -24,14 +24,14 @@ timings:
   - {config: '*', us: 240}
 )";
 
-SweepOptions race(const TempFolder& folder, const char* script, const char* out = "out") {
+SweepOptions race(const TemporaryFolder& folder, const char* script, const char* out = "out") {
     SweepOptions options = small_sweep(folder, script, out);
     options.strategy = Strategy::racing;
     return options;
 }
 
 TEST(Racing, FindsTheWinnerAndDropsWhoIsSlower) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     const auto records = by_rows(run_sweep(race(folder, one_winner), sink));
     EXPECT_EQ(records.at("r4").measurement->rank, 1);
@@ -50,7 +50,7 @@ TEST(Racing, FindsTheWinnerAndDropsWhoIsSlower) {
 }
 
 TEST(Racing, TheSameSeedRacesAlike) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto run = [&](const char* out) {
         RecordingSink sink;
         return by_rows(run_sweep(race(folder, one_winner, out), sink));
@@ -63,7 +63,7 @@ TEST(Racing, TheSameSeedRacesAlike) {
 }
 
 TEST(Racing, LaterRacesMeetTheBestOfTheEarlierOnes) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = race(folder,
                                 "noise: {sigma: 0.003}\ntimings: [{config: 'w4.*.r3.*.gamma_before*', us: 90}, "
                                 "{config: '*', us: 120, spread: 0.3}]\n");
@@ -86,7 +86,7 @@ TEST(Racing, LaterRacesMeetTheBestOfTheEarlierOnes) {
 }
 
 TEST(Racing, OneConfigurationAloneIsMeasuredInFull) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = race(folder, one_winner);
     options.space.axes.front().values = {4};
     RecordingSink sink;
@@ -95,7 +95,7 @@ TEST(Racing, OneConfigurationAloneIsMeasuredInFull) {
 }
 
 TEST(Racing, WhatFailsInARaceIsRecordedAndTheRaceGoesOn) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     const auto records = by_rows(run_sweep(race(folder, R"(
 timings: [{config: '*.r4.*', us: 100}, {config: '*', us: 101}]
@@ -108,7 +108,7 @@ faults: [{config: '*.r2.*', at: measure, do: bad_sample, from: 3}, {config: '*.r
 }
 
 TEST(Racing, ABudgetIsKeptSharedAndItsRestResumed) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = race(folder, "delays: {sample_ms: 1, compile_ms: 100}\n");
     options.problems = {small_problem(256), small_problem(512), small_problem(1024)};
     options.budget_s = 1.2;
@@ -132,7 +132,7 @@ TEST(Racing, ABudgetIsKeptSharedAndItsRestResumed) {
 }
 
 TEST(Racing, FinalsThatATrialCameAfterAreStale) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = race(folder, one_winner);
     RecordingSink sink;
     const SweepResult result = run_sweep(options, sink);

@@ -15,10 +15,10 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 /// Eight shapes, forward and backward.
-SweepOptions sweep_on(const TempFolder& folder, std::vector<int> ordinals, const std::string& script) {
+SweepOptions sweep_on(const TemporaryFolder& folder, std::vector<int> ordinals, const std::string& script) {
     SweepOptions options = small_sweep(folder, "devices: 4\n" + script);
     options.problems.clear();
     for (std::int64_t rows = 64; rows <= 64 << 7; rows *= 2) {
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, OnSeveralDevices, ::testing::Values(Strateg
                          [](const auto& given) { return std::string(strategy_names.name(given.param)); });
 
 TEST_P(OnSeveralDevices, EachShapeIsOfOneDeviceAndEachTrialIsThereOnce) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = sweep_on(folder, {0, 2, 3}, "delays: {open_ms: 20}\n");
     options.strategy = GetParam();
     RecordingSink sink;
@@ -91,7 +91,7 @@ TEST_P(OnSeveralDevices, EachShapeIsOfOneDeviceAndEachTrialIsThereOnce) {
 }
 
 TEST_P(OnSeveralDevices, WhatALostDeviceHadBegunIsMeasuredElsewhere) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = sweep_on(folder, {0, 1, 2}, R"(
 delays: {open_ms: 20}
 faults: [{device: 1, at: measure, do: lose, from: 40}]
@@ -112,7 +112,7 @@ faults: [{device: 1, at: measure, do: lose, from: 40}]
 }
 
 TEST(SeveralDevices, WithoutTheLastDeviceTheSweepEnds) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = sweep_on(folder, {0, 1}, "faults: [{at: measure, do: lose, from: 40}]\n");
     RecordingSink sink;
     try {
@@ -126,7 +126,7 @@ TEST(SeveralDevices, WithoutTheLastDeviceTheSweepEnds) {
 }
 
 TEST(SeveralDevices, ABudgetIsSpentOnAllOfThem) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = sweep_on(folder, {0, 1, 2, 3}, "delays: {sample_ms: 1}\n");
     options.strategy = Strategy::racing;
     options.budget_s = 20;  // more than it takes
@@ -137,7 +137,7 @@ TEST(SeveralDevices, ABudgetIsSpentOnAllOfThem) {
 }
 
 TEST(SeveralDevices, AProblemOfADeviceThatIsGoneIsMeasuredAnew) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = sweep_on(folder, {1}, "faults: [{at: measure, do: lose, from: 200}]\n");
     RecordingSink sink;
     EXPECT_THROW(run_sweep(options, sink), SystemError);
@@ -172,7 +172,7 @@ TEST(SeveralDevices, AProblemOfADeviceThatIsGoneIsMeasuredAnew) {
 }
 
 TEST(SeveralDevices, DevicesThatAreNotThereAreRefused) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = sweep_on(folder, {0, 4}, "");
     RecordingSink sink;
     EXPECT_THROW(run_sweep(options, sink), InputError);

@@ -6,8 +6,8 @@
 #include "run/selection.h"
 #include "run/sweep_fixture.h"
 #include "store/merge.h"
-#include "store/record_json.h"
 #include "support/error.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 std::vector<Problem> some_problems() {
     return {small_problem(256, 1024), small_problem(16, 128),   small_problem(4096, 512),
@@ -28,7 +28,7 @@ SweepResult swept(SweepOptions options) {
 }
 
 /// All shards of it, last first, as files that were read back.
-Merged sweep_in_shards(const TempFolder& folder, const SweepOptions& whole, int count) {
+Merged sweep_in_shards(const TemporaryFolder& folder, const SweepOptions& whole, int count) {
     std::vector<NamedResults> parts;
     for (int index = count; index >= 1; --index) {
         SweepOptions options = whole;
@@ -47,9 +47,8 @@ nlohmann::json without_time(const Record& record) {
 }
 
 TEST(ShardedSweep, OnScriptedTimesMergesToTheSame) {
-    const TempFolder folder;
-    SweepOptions options =
-        small_sweep(folder, "noise: {sigma: 0.02}\ntimings: [{config: '*', copies: 1.1, spread: 0.3}]\n");
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, "noise: {sigma: 0.02}\ntimings: [{config: '*', copies: 1.1, spread: 0.3}]\n");
     options.problems = some_problems();
     const Results whole = swept(options).results;
     const Merged merged = sweep_in_shards(folder, options, 3);
@@ -67,7 +66,7 @@ TEST(ShardedSweep, OnScriptedTimesMergesToTheSame) {
 }
 
 TEST(ShardedSweep, OnTheCpuMergesToTheSameTrials) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options;
     options.command = {"normtune", "sweep"};
     options.problems = {small_problem(16, 512), small_problem(64, 256), small_problem(1, 1024)};
@@ -93,7 +92,7 @@ TEST(ShardedSweep, OnTheCpuMergesToTheSameTrials) {
 }
 
 TEST(ShardedSweep, MoreShardsThanProblemsLeaveEmptyOnes) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.problems = {small_problem(), small_problem(16, 128)};
     options.shard = {3, 3};
@@ -108,7 +107,7 @@ TEST(ShardedSweep, MoreShardsThanProblemsLeaveEmptyOnes) {
 }
 
 TEST(ShardedSweep, ResumesItsOwnShardAndNoOther) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     options.problems = some_problems();
     options.shard = {2, 3};
@@ -123,13 +122,12 @@ TEST(ShardedSweep, ResumesItsOwnShardAndNoOther) {
         swept(options);
         FAIL();
     } catch (const InputError& error) {
-        EXPECT_NE(std::string(error.what()).find("differs in shard (there \"2/3\", now \"1/3\")"), std::string::npos)
-            << error.what();
+        EXPECT_NE(std::string(error.what()).find("differs in shard (there \"2/3\", now \"1/3\")"), std::string::npos) << error.what();
     }
 }
 
 TEST(ShardedSweep, AJournalFromBeforeThereWereShardsIsOfAWholeSweep) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     std::string old = selection_to_text(options);
     const std::string member = "\"shard\":\"1/1\",";
@@ -142,7 +140,7 @@ TEST(ShardedSweep, AJournalFromBeforeThereWereShardsIsOfAWholeSweep) {
 }
 
 TEST(ShardedSweep, ShardsHaveOneDigestAndOtherSweepsAnother) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
     const RunSelection whole = describe_selection(options);
     options.shard = {2, 3};

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "devices/registry.h"
+#include "run/sweep_fixture.h"
 #include "support/error.h"
-#include "sweep_fixture.h"
 
 namespace normtune {
 namespace {
@@ -23,7 +23,7 @@ protected:
         return "";
     }
 
-    testing::TempFolder folder_;
+    testing::TemporaryFolder folder_;
     SweepOptions options_ = testing::small_sweep(folder_, "copy: {us: 10}\n");
     DeviceInfo device_ = describe_device(Backend::replay, 0, options_.replay_script);
 };

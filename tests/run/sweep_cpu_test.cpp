@@ -8,10 +8,10 @@ namespace {
 
 using testing::RecordingSink;
 using testing::small_problem;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 TEST(SweepOnCpu, VerifiesMeasuresAndRanks) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options;
     options.command = {"normtune", "sweep"};
     options.problems = {small_problem(64, 1024)};

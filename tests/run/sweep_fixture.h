@@ -11,35 +11,9 @@
 #include <vector>
 
 #include "run/sweep.h"
+#include "support/temporary_folder.h"
 
 namespace normtune::testing {
-
-class TempFolder {
-public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "normtune-test-XXXXXX").string();
-        path_ = mkdtemp(name.data());
-    }
-    ~TempFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TempFolder(const TempFolder&) = delete;
-    TempFolder& operator=(const TempFolder&) = delete;
-
-    std::string path(const std::string& name = "") const { return (std::filesystem::path(path_) / name).string(); }
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(path(name)) << text;
-        return path(name);
-    }
-    std::string make_folder(const std::string& name) const {
-        std::filesystem::create_directory(path(name));
-        return path(name);
-    }
-
-private:
-    std::string path_;
-};
 
 struct RecordingSink : ProgressSink {
     void update(const Progress& progress) override { updates.push_back(progress); }
@@ -56,13 +30,12 @@ inline Problem small_problem(std::int64_t rows = 256, std::int64_t cols = 1024) 
 
 /// One problem, every trial measured alike, and one trial for each of rows_per_program 1, 2, 4, 8, 16, 32 (keys have
 /// ".r1.", ".r2.", …).
-inline SweepOptions small_sweep(const TempFolder& folder, const std::string& script, const std::string& out = "out") {
+inline SweepOptions small_sweep(const TemporaryFolder& folder, const std::string& script, const std::string& out = "out") {
     SweepOptions options;
     options.command = {"normtune", "sweep"};
     options.problems = {small_problem()};
     options.space.name = "small";
-    options.space.axes = {{Axis::rows_per_program, {1, 2, 4, 8, 16, 32}},
-                          {Axis::grid, {static_cast<int>(Grid::packed)}}};
+    options.space.axes = {{Axis::rows_per_program, {1, 2, 4, 8, 16, 32}}, {Axis::grid, {static_cast<int>(Grid::packed)}}};
     options.strategy = Strategy::exhaustive;
     options.backend = Backend::replay;
     options.replay_script = folder.write("script.yaml", script);

@@ -8,11 +8,11 @@
 
 #include "report/winners.h"
 #include "run/sweep_fixture.h"
-#include "store/atomic_file.h"
 #include "store/journal.h"
 #include "store/merge.h"
-#include "store/record_json.h"
 #include "store/winner_store.h"
+#include "support/atomic_file.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 constexpr const char* script = R"(
 noise: {sigma: 0.005}
@@ -31,7 +31,7 @@ timings:
   - {config: '*', us: 300}
 )";
 
-SweepOptions race(const TempFolder& folder, const char* out, const char* text = script) {
+SweepOptions race(const TemporaryFolder& folder, const char* out, const char* text = script) {
     SweepOptions options = small_sweep(folder, text, out);
     options.strategy = Strategy::racing;
     options.store = folder.path("store");
@@ -46,7 +46,7 @@ std::size_t stored_problems(const SweepResult& result) {
     return count;
 }
 
-std::size_t in_store(const TempFolder& folder) {
+std::size_t in_store(const TemporaryFolder& folder) {
     std::optional<WinnerStore> store = WinnerStore::open(folder.path("store"));
     return store ? store->all().size() : 0;
 }
@@ -59,7 +59,7 @@ std::string line_of(const SweepResult& result, std::size_t problem) {
 }
 
 TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     const SweepResult first = run_sweep(race(folder, "first"), sink);
     EXPECT_EQ(stored_problems(first), 0U);
@@ -93,7 +93,7 @@ TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
 }
 
 TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     const SweepResult first = run_sweep(race(folder, "first"), sink);
     const SweepResult second = run_sweep(race(folder, "second"), sink);
@@ -109,20 +109,19 @@ TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
 }
 
 TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
-    const std::vector<std::pair<const char*, std::function<void(const TempFolder&, SweepOptions&)>>> changes{
-        {"nothing", [](const TempFolder&, SweepOptions&) {}},
-        {"kernels",
-         [](const TempFolder& f, SweepOptions&) { f.write("script.yaml", std::string(script) + "seed: 3"); }},
+    const std::vector<std::pair<const char*, std::function<void(const TemporaryFolder&, SweepOptions&)>>> changes{
+        {"nothing", [](const TemporaryFolder&, SweepOptions&) {}},
+        {"kernels", [](const TemporaryFolder& f, SweepOptions&) { f.write("script.yaml", std::string(script) + "seed: 3"); }},
         {"space",
-         [](const TempFolder&, SweepOptions& o) {
+         [](const TemporaryFolder&, SweepOptions& o) {
              o.space.axes.push_back({Axis::stages, {1}});
          }},
-        {"cold or hot", [](const TempFolder&, SweepOptions& o) { o.cold = false; }},
-        {"stop rule", [](const TempFolder&, SweepOptions& o) { o.stop_rule.least_rounds = 5; }},
-        {"eps", [](const TempFolder&, SweepOptions& o) { o.problems[0].operation.eps = 1e-5; }},
+        {"cold or hot", [](const TemporaryFolder&, SweepOptions& o) { o.cold = false; }},
+        {"stop rule", [](const TemporaryFolder&, SweepOptions& o) { o.stop_rule.least_rounds = 5; }},
+        {"eps", [](const TemporaryFolder&, SweepOptions& o) { o.problems[0].operation.eps = 1e-5; }},
     };
     for (const auto& [name, change] : changes) {
-        const TempFolder folder;
+        const TemporaryFolder folder;
         RecordingSink sink;
         run_sweep(race(folder, "first"), sink);
         SweepOptions options = race(folder, "second");
@@ -133,7 +132,7 @@ TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
 }
 
 TEST(SweepStore, FreshMeasuresAgainAndReplaces) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     run_sweep(race(folder, "first"), sink);
     SweepOptions options = race(folder, "second");
@@ -149,7 +148,7 @@ TEST(SweepStore, FreshMeasuresAgainAndReplaces) {
 }
 
 TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = race(folder, "random");
     options.strategy = Strategy::random;
@@ -169,7 +168,7 @@ TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
 }
 
 TEST(SweepStore, OneConfigurationIsMeasuredWheneverItIsAskedFor) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     for (const char* out : {"once", "again"}) {
         SweepOptions options = race(folder, out);
@@ -180,7 +179,7 @@ TEST(SweepStore, OneConfigurationIsMeasuredWheneverItIsAskedFor) {
 }
 
 TEST(SweepStore, WhatFailedOrDidNotFitIsNotKept) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     run_sweep(race(folder, "faulty", "faults: [{config: '*.r8.*', at: compile, do: crash}]\n"), sink);
     EXPECT_EQ(in_store(folder), 0U);
@@ -195,7 +194,7 @@ TEST(SweepStore, WhatFailedOrDidNotFitIsNotKept) {
 }
 
 TEST(SweepStore, ResumedItGivesTheSameFiles) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     run_sweep(race(folder, "first"), sink);
     SweepOptions options = race(folder, "second");
@@ -212,7 +211,7 @@ TEST(SweepStore, ResumedItGivesTheSameFiles) {
 }
 
 TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     run_sweep(race(folder, "first"), sink);
     const SweepOptions options = race(folder, "second");
@@ -226,7 +225,7 @@ TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
 }
 
 TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions whole = race(folder, "whole");
     whole.problems = {small_problem(), small_problem(512), small_problem(1024)};
@@ -242,20 +241,18 @@ TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
     }
     const Merged merged = merge_results(parts, {});
     ASSERT_EQ(merged.refused, "");
-    EXPECT_EQ(winners_table(find_winners(merged.results), 0, false),
-              winners_table(find_winners(again.results), 0, false));
+    EXPECT_EQ(winners_table(find_winners(merged.results), 0, false), winners_table(find_winners(again.results), 0, false));
     EXPECT_EQ(merged.results.plans.size(), 3U);
 }
 
 TEST(SweepStore, AStoreThatCannotBeUsedCostsOneWarning) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     folder.write("store", std::string(5000, 'x'));
     RecordingSink sink;
     const SweepResult result = run_sweep(race(folder, "damaged"), sink);
     EXPECT_EQ(result.results.records.size(), 6U);
     ASSERT_EQ(sink.warnings.size(), 1U);
-    EXPECT_EQ(sink.warnings[0].rfind("no store of winners: " + folder.path("store") + ": is damaged", 0), 0U)
-        << sink.warnings[0];
+    EXPECT_EQ(sink.warnings[0].rfind("no store of winners: " + folder.path("store") + ": is damaged", 0), 0U) << sink.warnings[0];
     EXPECT_EQ(read_file(folder.path("store")), std::string(5000, 'x'));
 
     SweepOptions options = race(folder, "unwritable");
@@ -266,7 +263,7 @@ TEST(SweepStore, AStoreThatCannotBeUsedCostsOneWarning) {
 }
 
 TEST(SweepStore, ProcessorsTakeTheirBuildsTimesAgain) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = race(folder, "first");
     options.backend = Backend::cpu;

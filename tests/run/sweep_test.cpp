@@ -14,7 +14,7 @@ using testing::by_rows;
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
 constexpr const char* noiseless = "noise: {sigma: 0}\n";
 
@@ -27,7 +27,7 @@ std::vector<double> medians(const Record& record) {
 }
 
 TEST(Sweep, FillsInWhatARecordPromises) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, R"(
 noise: {sigma: 0}
 copy: {us: 10}
@@ -53,8 +53,7 @@ timings: [{config: '*.r4.*', us: 12}, {config: '*', us: 16}]
     EXPECT_EQ(m.rank, 1);
     EXPECT_FALSE(m.tied);
     EXPECT_EQ(record.repeat.rfind("normtune sweep --backend replay --replay-script ", 0), 0U) << record.repeat;
-    EXPECT_NE(record.repeat.find(" --problem " + small_problem().key() + " --config " + record.configuration.key()),
-              std::string::npos)
+    EXPECT_NE(record.repeat.find(" --problem " + small_problem().key() + " --config " + record.configuration.key()), std::string::npos)
         << record.repeat;
     for (const char* file : {"results.csv", "results.json", "liger.csv", "journal.jsonl"}) {
         EXPECT_TRUE(std::filesystem::exists(options.out_folder + "/" + file)) << file;
@@ -63,7 +62,7 @@ timings: [{config: '*.r4.*', us: 12}, {config: '*', us: 16}]
 }
 
 TEST(Sweep, HotRunsOnOneSetAndSaysSo) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);
     options.cold = false;
     RecordingSink sink;
@@ -73,7 +72,7 @@ TEST(Sweep, HotRunsOnOneSetAndSaysSo) {
 }
 
 TEST(Sweep, TheSameSeedGivesTheSameNumbersAndAnotherOneOthers) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const char* script = "noise: {sigma: 0.05}\ndrift: {amplitude: 0.2, period_samples: 300}\n";
     const auto run = [&](const char* out, std::uint64_t seed) {
         SweepOptions options = small_sweep(folder, script, out);
@@ -95,7 +94,7 @@ TEST(Sweep, TheSameSeedGivesTheSameNumbersAndAnotherOneOthers) {
 }
 
 TEST(Sweep, StopsWhereTheRuleSaysAndSaysWhy) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, R"(
 timings:
   - {config: '*.r1.*', us: 10, noise: {sigma: 0}}
@@ -116,7 +115,7 @@ timings:
 }
 
 TEST(Sweep, FinalistsAreMeasuredAfreshAndTiesAreNamed) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, R"(
 noise: {sigma: 0.02}
 timings:
@@ -136,12 +135,10 @@ timings:
 }
 
 TEST(Sweep, AJournalledTrialIsThereBeforeTheNextProgress) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, noiseless);
     struct ReadingSink : RecordingSink {
-        void update(const Progress& progress) override {
-            EXPECT_EQ(read_journal(folder).records.size(), progress.trials_done);
-        }
+        void update(const Progress& progress) override { EXPECT_EQ(read_journal(folder).records.size(), progress.trials_done); }
         std::string folder;
     } sink;
     sink.folder = options.out_folder;
@@ -149,7 +146,7 @@ TEST(Sweep, AJournalledTrialIsThereBeforeTheNextProgress) {
 }
 
 TEST(Sweep, VerifyOnlyMeasuresNothing) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "faults: [{config: '*.r2.*', at: verify, do: incorrect}]\n");
     options.verify_only = true;
     RecordingSink sink;
@@ -162,7 +159,7 @@ TEST(Sweep, VerifyOnlyMeasuresNothing) {
 }
 
 TEST(Sweep, ABudgetIsKeptAndWhatDidNotFitIsCounted) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "delays: {sample_ms: 3, compile_ms: 60}\n");
     options.problems = {small_problem(256), small_problem(512)};
     options.budget_s = 0.5;
@@ -189,7 +186,7 @@ TEST(Sweep, ABudgetIsKeptAndWhatDidNotFitIsCounted) {
 }
 
 TEST(Sweep, RandomDrawsThatManyAndCountsTheOthers) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);
     options.strategy = Strategy::random;
     options.most_trials_per_problem = 4;
@@ -202,7 +199,7 @@ TEST(Sweep, RandomDrawsThatManyAndCountsTheOthers) {
 }
 
 TEST(Sweep, ProgressCountsUpToTheTotal) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SweepOptions options = small_sweep(folder, "faults: [{config: '*.r2.*', at: compile, do: crash}]\n");
     RecordingSink sink;
     run_sweep(options, sink);
@@ -218,7 +215,7 @@ TEST(Sweep, ProgressCountsUpToTheTotal) {
 }
 
 TEST(Sweep, ADifferentSelectionIsNotResumed) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);
     RecordingSink sink;
     run_sweep(options, sink);

@@ -40,8 +40,7 @@ MeasuredProblem measured(std::int64_t rows, std::int64_t cols, std::size_t winne
 }
 
 TEST(TrialOrder, WinnersOfTheNearestProblemsComeFirstTheirWorstLast) {
-    const std::vector<MeasuredProblem> known = {measured(256, 128, 3, 0), measured(256, 2048, 7, 5),
-                                                measured(512, 1024, 9, 5)};
+    const std::vector<MeasuredProblem> known = {measured(256, 128, 3, 0), measured(256, 2048, 7, 5), measured(512, 1024, 9, 5)};
     const auto order = promising_first(small_problem(256, 1024), configurations(), known, 1);
     EXPECT_EQ(order[0], 9U);  // M doubled is nearer than N doubled
     EXPECT_EQ(order[1], 7U);
@@ -55,8 +54,7 @@ TEST(TrialOrder, AnotherOperationTellsNothing) {
     other.problem.operation.mode = Mode::backward;
     const std::vector<MeasuredProblem> known = {other};
     EXPECT_TRUE(std::isinf(distance(other.problem, small_problem())));
-    EXPECT_EQ(promising_first(small_problem(), configurations(), known, 1),
-              promising_first(small_problem(), configurations(), {}, 1));
+    EXPECT_EQ(promising_first(small_problem(), configurations(), known, 1), promising_first(small_problem(), configurations(), {}, 1));
 }
 
 TEST(TrialOrder, WithoutNeighboursEachKindComesOnceBeforeAnyComesTwice) {

@@ -12,16 +12,16 @@ namespace {
 using testing::RecordingSink;
 using testing::small_problem;
 using testing::small_sweep;
-using testing::TempFolder;
+using testing::TemporaryFolder;
 
-SweepOptions twins_of(const TempFolder& folder, const std::string& script) {
+SweepOptions twins_of(const TemporaryFolder& folder, const std::string& script) {
     SweepOptions options = small_sweep(folder, script);
     options.twins = true;
     return options;
 }
 
 TEST(Twins, EachTrialHasTwoSeriesOfAsManyRounds) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     SweepOptions options = twins_of(folder, "noise: {sigma: 0.01}\n");
     options.problems.push_back(small_problem(512));
     RecordingSink sink;
@@ -46,10 +46,9 @@ TEST(Twins, EachTrialHasTwoSeriesOfAsManyRounds) {
 
 // Two sweeps one after another would be a drift apart; twins are not.
 TEST(Twins, ADriftHitsBothAlike) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
-    const SweepResult result =
-        run_sweep(twins_of(folder, "noise: {sigma: 0.001}\ndrift: {amplitude: 0.5, period_samples: 3000}\n"), sink);
+    const SweepResult result = run_sweep(twins_of(folder, "noise: {sigma: 0.001}\ndrift: {amplitude: 0.5, period_samples: 3000}\n"), sink);
     std::map<std::string, const Record*> first;
     for (const Record& record : result.results.records) {
         first.emplace(record.trial_key(), &record);
@@ -70,16 +69,15 @@ TEST(Twins, ADriftHitsBothAlike) {
 }
 
 TEST(Twins, ATrialThatFailsHasNone) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
-    const SweepResult result =
-        run_sweep(twins_of(folder, "faults: [{config: '*.r4.*', at: measure, do: launch_failed, from: 4}]\n"), sink);
+    const SweepResult result = run_sweep(twins_of(folder, "faults: [{config: '*.r4.*', at: measure, do: launch_failed, from: 4}]\n"), sink);
     EXPECT_EQ(testing::by_rows(result).at("r4").outcome, Outcome::launch_failed);
     EXPECT_EQ(result.twin.records.size(), 5U);
 }
 
 TEST(Twins, OrdinarySweepsHaveNoneAndRacesRefuseThem) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     RecordingSink sink;
     EXPECT_TRUE(run_sweep(small_sweep(folder, "seed: 1\n", "plain"), sink).twin.records.empty());
     SweepOptions race = twins_of(folder, "seed: 1\n");

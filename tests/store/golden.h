@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "store/atomic_file.h"
+#include "support/atomic_file.h"
 
 namespace normtune::testing {
 

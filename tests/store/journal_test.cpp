@@ -15,12 +15,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "store/atomic_file.h"
 #include "store/journal_lines.h"
-#include "store/random_record.h"
-#include "store/record_json.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
+#include "trial/random_record.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -30,10 +30,7 @@ using testing::TemporaryFolder;
 
 JournalHeader sample_header() {
     RandomRecords random(7);
-    return {random.environment(),
-            {"normtune", "sweep", "--shapes", "qwen3 \"x\"\n"},
-            R"({"seed":1})",
-            random.results(0).plans};
+    return {random.environment(), {"normtune", "sweep", "--shapes", "qwen3 \"x\"\n"}, R"({"seed":1})", random.results(0).plans};
 }
 
 /// A small record; `rows` makes trials differ, `reason` the records of one trial.
@@ -131,15 +128,13 @@ TEST(Journal, WhatIsVoidIsGoneAndWhatFollowsCounts) {
 }
 
 TEST(Journal, CutAtEveryByteItLosesAtMostTheLastLine) {
-    const std::string whole =
-        journal_line(sample_header()) + journal_line(sample_record(1)) + journal_line(sample_record(2));
+    const std::string whole = journal_line(sample_header()) + journal_line(sample_record(1)) + journal_line(sample_record(2));
     const std::size_t header = whole.find('\n') + 1;
     std::size_t complete = 0;  // lines after the header
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const std::string_view text = std::string_view(whole).substr(0, size);
         if (size < header) {
-            EXPECT_EQ(error_of([&] { parse_journal(text, "j"); }),
-                      "j: has no complete first line: it is no journal of a run");
+            EXPECT_EQ(error_of([&] { parse_journal(text, "j"); }), "j: has no complete first line: it is no journal of a run");
             continue;
         }
         complete += size > header && text.back() == '\n' ? 1 : 0;
@@ -179,10 +174,8 @@ TEST(Journal, OtherGarbageIsAnErrorWithItsLine) {
     EXPECT_EQ(error_after("\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after(std::string(512, '\0') + "\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after("[1]\n"), path + ":3: expected an object, got an array");
-    EXPECT_EQ(error_after("{}\n"),
-              path + ":3: is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
-    EXPECT_EQ(error_after("{\"record\":{\"timestamp\":5}}\n"),
-              path + ":3: record/timestamp: expected text, got the number '5'");
+    EXPECT_EQ(error_after("{}\n"), path + ":3: is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
+    EXPECT_EQ(error_after("{\"record\":{\"timestamp\":5}}\n"), path + ":3: record/timestamp: expected text, got the number '5'");
 }
 
 TEST(Journal, RefusesANewerVersion) {
@@ -199,8 +192,7 @@ TEST(Journal, RefusesANewerVersion) {
 TEST(Journal, SaysWhatIsNoFolderOfARun) {
     const TemporaryFolder folder;
     JournalContents contents;
-    EXPECT_EQ(error_of([&] { Journal::resume(folder / "none", contents); }),
-              (folder / "none") + ": there is no such folder");
+    EXPECT_EQ(error_of([&] { Journal::resume(folder / "none", contents); }), (folder / "none") + ": there is no such folder");
     EXPECT_EQ(error_of([&] { Journal::resume(folder.path(), contents); }),
               folder.path() + ": holds no journal.jsonl: it is not the folder of a run");
     write_file_atomically(folder / "file", "");

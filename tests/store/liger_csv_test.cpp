@@ -3,13 +3,13 @@
 
 #include <set>
 
-#include "store/atomic_file.h"
-#include "store/csv_reader.h"
 #include "store/golden.h"
-#include "store/random_record.h"
 #include "store/results.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
+#include "support/csv_reader.h"
+#include "support/temporary_folder.h"
+#include "trial/random_record.h"
 
 namespace normtune {
 namespace {
@@ -22,23 +22,7 @@ std::string written(const Results& results) {
     return read_file(folder / "liger.csv");
 }
 
-enum Column {
-    kernel,
-    provider,
-    mode,
-    metric,
-    unit,
-    x_name,
-    x_label,
-    x_value,
-    y50,
-    y20,
-    y80,
-    config,
-    gpu,
-    time,
-    version
-};
+enum Column { kernel, provider, mode, metric, unit, x_name, x_label, x_value, y50, y20, y80, config, gpu, time, version };
 
 TEST(LigerCsv, Golden) {
     testing::expect_golden(written(testing::sample_results()), "store/liger.csv");
@@ -46,10 +30,9 @@ TEST(LigerCsv, Golden) {
 
 TEST(LigerCsv, HasLigersColumnsAndTheWinnersOfEachProblem) {
     const auto rows = testing::read_csv(written(testing::sample_results()));
-    EXPECT_EQ(rows[0], (std::vector<std::string>{"kernel_name", "kernel_provider", "kernel_operation_mode",
-                                                 "metric_name", "metric_unit", "x_name", "x_label", "x_value",
-                                                 "y_value_50", "y_value_20", "y_value_80", "extra_benchmark_config_str",
-                                                 "gpu_name", "timestamp", "liger_version"}));
+    EXPECT_EQ(rows[0], (std::vector<std::string>{"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit",
+                                                 "x_name", "x_label", "x_value", "y_value_50", "y_value_20", "y_value_80",
+                                                 "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"}));
     ASSERT_EQ(rows.size(), 1u + 2 * 3);  // two problems; speed of the winner and of the copy, memory
     const auto& speed = rows[1];
     EXPECT_EQ(speed[kernel], "rms_norm");
@@ -71,8 +54,7 @@ TEST(LigerCsv, TheConfigurationOfAPlainProblemIsLigersText) {
     Results results = testing::sample_results();
     results.records.resize(1);
     results.records[0].problem.shape = {2048, 1024, 1024};
-    EXPECT_EQ(testing::read_csv(written(results))[1][config],
-              R"({"M": 2048, "dtype": "torch.bfloat16", "eps": 1e-06})");
+    EXPECT_EQ(testing::read_csv(written(results))[1][config], R"({"M": 2048, "dtype": "torch.bfloat16", "eps": 1e-06})");
 }
 
 TEST(LigerCsv, RowsDifferInWhatTheirPlotsSelectBy) {
@@ -91,8 +73,7 @@ TEST(LigerCsv, RowsDifferInWhatTheirPlotsSelectBy) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
         ASSERT_EQ(rows[i].size(), 15u);
         EXPECT_TRUE(nlohmann::json::parse(rows[i][config]).is_object());
-        keys.insert(
-            {rows[i][kernel], rows[i][provider], rows[i][mode], rows[i][metric], rows[i][x_value], rows[i][config]});
+        keys.insert({rows[i][kernel], rows[i][provider], rows[i][mode], rows[i][metric], rows[i][x_value], rows[i][config]});
     }
     EXPECT_EQ(keys.size(), rows.size() - 1);
     EXPECT_EQ(rows.size() - 1, problems.size() * 3);

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "store/record_json.h"
 #include "store/sample_results.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -113,9 +113,8 @@ TEST(Merge, ShardsThatWereDividedOtherwiseAreNotWhole) {
 TEST(Merge, InterruptedSweepsAreNotWhole) {
     Results cut = run_of({1});
     cut.plans[0].pruned.push_back({std::string(interrupted_rule), "", 17});
-    EXPECT_EQ(
-        merge_results({{"cut", cut}}, {}).refused,
-        "cut was interrupted with 17 trials to do, which normtune sweep --resume does; --partial merges what is there");
+    EXPECT_EQ(merge_results({{"cut", cut}}, {}).refused,
+              "cut was interrupted with 17 trials to do, which normtune sweep --resume does; --partial merges what is there");
     EXPECT_EQ(merge_results({{"cut", cut}}, {{}, true}).refused, "");
 }
 
@@ -124,14 +123,12 @@ TEST(Merge, ATrialIsTakenOnceOrRefused) {
     Results b = run_of({2, 3});
     EXPECT_EQ(cols_of(merge_results({{"a", a}, {"b", b}}, {})), (Cols{1, 2, 3}));
     b.records[1].measurement->p50_us += 0.5;
-    EXPECT_EQ(merge_results({{"a", a}, {"b", b}}, {}).refused, "a and b both have the trial " + problem_of(2).key() +
-                                                                   " " + with_warps(4).key() +
-                                                                   ", with different results; leave out one of them");
+    EXPECT_EQ(merge_results({{"a", a}, {"b", b}}, {}).refused, "a and b both have the trial " + problem_of(2).key() + " " +
+                                                                   with_warps(4).key() + ", with different results; leave out one of them");
     b = run_of({2});
     b.records[1].configuration = with_warps(8);
     const std::string other = merge_results({{"a", a}, {"b", b}}, {}).refused;
-    EXPECT_EQ(other.rfind("a and b both swept " + problem_of(2).key() + ", but not the same configurations", 0), 0U)
-        << other;
+    EXPECT_EQ(other.rfind("a and b both swept " + problem_of(2).key() + ", but not the same configurations", 0), 0U) << other;
     b.records.pop_back();
     EXPECT_NE(merge_results({{"a", a}, {"b", b}}, {}).refused, "");
 }

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "store/atomic_file.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune {
 namespace {
@@ -139,8 +139,8 @@ TEST(ResultRows, AFolderStandsForItsResults) {
     EXPECT_EQ(read_result_rows(folder.path()).format, ResultFormat::results_json);
 }
 
-TEST(Texts, AreKeptOnce) {
-    Texts texts;
+TEST(StringInterner, AreKeptOnce) {
+    StringInterner texts;
     std::vector<TextId> ids;
     for (int i = 0; i < 5000; ++i) {
         ids.push_back(texts.intern("text " + std::to_string(i)));

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <set>
 
-#include "store/atomic_file.h"
-#include "store/csv_reader.h"
 #include "store/golden.h"
-#include "store/random_record.h"
 #include "store/results.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
+#include "support/csv_reader.h"
+#include "support/temporary_folder.h"
 #include "support/utf8.h"
+#include "trial/random_record.h"
 
 namespace normtune {
 namespace {
@@ -79,8 +79,7 @@ TEST(ResultsCsv, TextComesBackWhateverIsInIt) {
         EXPECT_EQ(std::stod(table.at(i, "eps")), record.problem.operation.eps);
         EXPECT_EQ(table.at(i, "p50_us").empty(), !record.measurement.has_value());
         if (record.measurement) {
-            EXPECT_NEAR(std::stod(table.at(i, "p50_us")), record.measurement->p50_us,
-                        5.001e-5 + 1e-15 * record.measurement->p50_us);
+            EXPECT_NEAR(std::stod(table.at(i, "p50_us")), record.measurement->p50_us, 5.001e-5 + 1e-15 * record.measurement->p50_us);
         }
     }
 }
@@ -95,9 +94,8 @@ TEST(ResultsCsv, WhatIsNotKnownIsEmpty) {
     record.measurement->limit_ratio = HUGE_VAL;
     results.records.push_back(record);
     const Table table(written(results));
-    for (const char* column :
-         {"samples", "p20_us", "p50_us", "gbps", "limit_ratio", "memory_mib", "compile_ms", "rank", "tied", "rounds",
-          "cold", "registers", "occupancy", "clock_mhz", "verified", "worst_over_bound"}) {
+    for (const char* column : {"samples", "p20_us", "p50_us", "gbps", "limit_ratio", "memory_mib", "compile_ms", "rank", "tied", "rounds",
+                               "cold", "registers", "occupancy", "clock_mhz", "verified", "worst_over_bound"}) {
         EXPECT_EQ(table.at(0, column), "") << column;
     }
     EXPECT_EQ(table.at(1, "p50_us"), "");

@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "store/atomic_file.h"
 #include "store/golden.h"
-#include "store/random_record.h"
-#include "store/record_json.h"
 #include "store/results.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
+#include "trial/random_record.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -70,8 +70,7 @@ TEST(ResultsJson, ErrorsNameFileAndPlace) {
 
     json bad = good;
     bad["schema_version"] = 2;
-    EXPECT_EQ(error_with(bad),
-              path + ": schema_version: 2 was written by a newer normtune; this one reads up to 1: update it");
+    EXPECT_EQ(error_with(bad), path + ": schema_version: 2 was written by a newer normtune; this one reads up to 1: update it");
     bad.erase("schema_version");
     EXPECT_EQ(error_with(bad), path + ": the member \"schema_version\" is missing");
     bad = good;

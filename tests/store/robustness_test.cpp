@@ -5,14 +5,14 @@
 #include <limits>
 #include <random>
 
-#include "store/atomic_file.h"
 #include "store/journal_lines.h"
-#include "store/random_record.h"
-#include "store/record_json.h"
 #include "store/results_json.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
+#include "trial/random_record.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -98,8 +98,8 @@ TEST(Robustness, ValuesOfEveryOtherType) {
     int refused = 0;
     int accepted = 0;
     replace_everywhere(document, document,
-                       {json::array(), json::object(), -1, std::numeric_limits<std::uint64_t>::max(), 1e308, true, "",
-                        nullptr, json::array({json::array()})},
+                       {json::array(), json::object(), -1, std::numeric_limits<std::uint64_t>::max(), 1e308, true, "", nullptr,
+                        json::array({json::array()})},
                        refused, accepted);
     EXPECT_GT(refused, 5 * accepted);  // most places take one type
 }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune {
 namespace {

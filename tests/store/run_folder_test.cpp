@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <set>
 
-#include "store/atomic_file.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
 
 namespace normtune {
 namespace {
@@ -87,22 +87,18 @@ TEST(RunFolder, RefusesWhatIsInUse) {
     write_file_atomically(out + "/notes.txt", "mine");
     EXPECT_EQ(error_of(out), out + ": is not empty; --out needs a new or empty folder (--resume goes on with a run)");
     write_file_atomically(out + "/journal.jsonl", "");
-    EXPECT_EQ(error_of(out),
-              out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
+    EXPECT_EQ(error_of(out), out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
     EXPECT_EQ(error_of(out + "/notes.txt"), out + "/notes.txt: is a file where --out needs a folder");
-    EXPECT_EQ(error_of(out + "/notes.txt/x"),
-              "system: " + out + "/notes.txt/x: the folder cannot be created: Not a directory");
+    EXPECT_EQ(error_of(out + "/notes.txt/x"), "system: " + out + "/notes.txt/x: the folder cannot be created: Not a directory");
 }
 
 TEST(RunFolder, SaysWhereItCannotWrite) {
     EXPECT_EQ(error_of("/proc/normtune/run").find("system: /proc/normtune/run: the folder cannot be created: "), 0u);
-    EXPECT_EQ(error_of(std::string(5000, 'x')),
-              "system: " + std::string(5000, 'x') + ": the folder cannot be created: File name too long");
+    EXPECT_EQ(error_of(std::string(5000, 'x')), "system: " + std::string(5000, 'x') + ": the folder cannot be created: File name too long");
     if (::geteuid() != 0) {
         const TemporaryFolder folder;
         fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
-        EXPECT_EQ(error_of(folder.path()),
-                  "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
+        EXPECT_EQ(error_of(folder.path()), "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
         fs::permissions(folder.path(), fs::perms::owner_all);
     }
 }
@@ -119,8 +115,7 @@ TEST(RunFolder, IsFilledWholeOrNotAtAll) {
     write_file_atomically(used + "/note.txt", "mine");
     EXPECT_THROW(fill_result_folder(used, testing::sample_results()), SystemError);
     EXPECT_EQ(std::distance(fs::directory_iterator(used), fs::directory_iterator{}), 1);
-    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}), 3)
-        << "nothing is left beside it";
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}), 3) << "nothing is left beside it";
 }
 
 }  // namespace

@@ -83,8 +83,7 @@ inline Results sample_results() {
     backward.operation.offset = 1;
     backward.shape.row_stride = 4608;
     results.selection = RunSelection{"5057a4b7f02affb2", "52e3035f307b6c8b", 3, 2, {1}};
-    results.plans = {
-        {forward.key(), 48, 4, {{"threads_per_row", "threads_per_row <= threads", 40}, {"cpu.stages", "…", 4}}, 2}};
+    results.plans = {{forward.key(), 48, 4, {{"threads_per_row", "threads_per_row <= threads", 40}, {"cpu.stages", "…", 4}}, 2}};
 
     Configuration other;
     other.num_warps = 8;

@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "store/journal.h"
-#include "store/random_record.h"
 #include "store/results.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
+#include "support/temporary_folder.h"
+#include "trial/random_record.h"
 
 namespace normtune {
 namespace {

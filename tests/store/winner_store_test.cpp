@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "store/record_json.h"
 #include "store/sample_results.h"
-#include "store/temporary_folder.h"
 #include "support/error.h"
+#include "support/temporary_folder.h"
+#include "trial/record_json.h"
 
 namespace normtune {
 namespace {
@@ -94,16 +94,11 @@ TEST(WinnerStore, EveryPartOfTheIdentityCounts) {
     put(folder / "store", {one});
     WinnerStore store = *WinnerStore::open(folder / "store");
     const std::vector<std::function<void(WinnerIdentity&, Problem&)>> changes{
-        [](WinnerIdentity& i, Problem&) { i.backend = Backend::hip; },
-        [](WinnerIdentity& i, Problem&) { i.device = "another GPU"; },
-        [](WinnerIdentity& i, Problem&) { i.arch = "sm_100"; },
-        [](WinnerIdentity& i, Problem&) { i.driver = "580.2"; },
-        [](WinnerIdentity& i, Problem&) { i.compute_units = 66; },
-        [](WinnerIdentity& i, Problem&) { i.kernels = "changed"; },
-        [](WinnerIdentity& i, Problem&) { i.space = "another"; },
-        [](WinnerIdentity& i, Problem&) { i.measuring = "hot"; },
-        [](WinnerIdentity&, Problem& p) { p.shape.rows = 9; },
-        [](WinnerIdentity&, Problem& p) { p.operation.dtype = Dtype::fp16; },
+        [](WinnerIdentity& i, Problem&) { i.backend = Backend::hip; }, [](WinnerIdentity& i, Problem&) { i.device = "another GPU"; },
+        [](WinnerIdentity& i, Problem&) { i.arch = "sm_100"; },        [](WinnerIdentity& i, Problem&) { i.driver = "580.2"; },
+        [](WinnerIdentity& i, Problem&) { i.compute_units = 66; },     [](WinnerIdentity& i, Problem&) { i.kernels = "changed"; },
+        [](WinnerIdentity& i, Problem&) { i.space = "another"; },      [](WinnerIdentity& i, Problem&) { i.measuring = "hot"; },
+        [](WinnerIdentity&, Problem& p) { p.shape.rows = 9; },         [](WinnerIdentity&, Problem& p) { p.operation.dtype = Dtype::fp16; },
         [](WinnerIdentity&, Problem& p) { p.operation.eps = 1e-5; },
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -6,8 +6,7 @@ namespace normtune {
 namespace {
 
 TEST(Utf8, AcceptsEveryLength) {
-    for (const char* text :
-         {"", "plain", "é", "€", "𝛾", "\x7f", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xE0\xA0\x80"}) {
+    for (const char* text : {"", "plain", "é", "€", "𝛾", "\x7f", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xE0\xA0\x80"}) {
         EXPECT_TRUE(is_utf8(text)) << text;
         EXPECT_EQ(to_utf8(text), text);
     }

@@ -46,8 +46,7 @@ TEST(YamlReader, ReadsEveryKindOfValueWithItsLine) {
     EXPECT_EQ(root.require("name").string(), "quoted: text");
     EXPECT_TRUE(root.require("on").boolean());
     EXPECT_EQ(root.require("fruit").one_of(fruit_names), Fruit::pear);
-    EXPECT_EQ(root.require("list").distinct([](const YamlNode& item) { return item.integer(1, 3); }),
-              (std::vector<std::int64_t>{3, 1, 2}));
+    EXPECT_EQ(root.require("list").distinct([](const YamlNode& item) { return item.integer(1, 3); }), (std::vector<std::int64_t>{3, 1, 2}));
     EXPECT_EQ(root.require("list").items().back().line(), 8);
     EXPECT_EQ(root.require("maps").items().at(1).require("a").line(), 11);
     EXPECT_EQ(root.find("absent"), nullptr);
@@ -80,29 +79,23 @@ TEST(YamlReader, RefusesValuesOfTheWrongTypeOrRange) {
         EXPECT_EQ(number(value), "f.yaml:1: 'eps' must be a number from 1e-12 to 1, not '" + value + "'");
     }
 
-    const YamlNode root =
-        parse_yaml("on: yes\nfruit: appel\nempty: ''\nlist: []\ntwice: [a, a]\ntext: [x]\n", "f.yaml");
+    const YamlNode root = parse_yaml("on: yes\nfruit: appel\nempty: ''\nlist: []\ntwice: [a, a]\ntext: [x]\n", "f.yaml");
     EXPECT_EQ(refusal([&] { root.require("on").boolean(); }), "f.yaml:1: 'on' must be true or false, not 'yes'");
     EXPECT_EQ(refusal([&] { root.require("fruit").one_of(fruit_names); }),
               "f.yaml:2: 'fruit': unknown value 'appel'; did you mean 'apple'?");
     EXPECT_EQ(refusal([&] { root.require("empty").string(); }),
               "f.yaml:3: 'empty' must be one line of 1 to 200 bytes of text, not the quoted text ''");
-    EXPECT_EQ(refusal([&] { root.require("list").items(); }),
-              "f.yaml:4: 'list' is an empty list; leave the key out, or give it a value");
+    EXPECT_EQ(refusal([&] { root.require("list").items(); }), "f.yaml:4: 'list' is an empty list; leave the key out, or give it a value");
     EXPECT_EQ(refusal([&] { root.require("twice").distinct([](const YamlNode& i) { return i.string(); }); }),
               "f.yaml:5: an item of 'twice': 'a' is listed twice");
     EXPECT_EQ(refusal([&] { root.require("text").string(); }), "f.yaml:6: 'text' must be text, not a list");
     EXPECT_EQ(refusal([&] { root.require("on").items(); }), "f.yaml:1: 'on' must be a list, not 'yes'");
-    EXPECT_EQ(refusal([&] { root.require("on").entries(); }),
-              "f.yaml:1: 'on' must be a map of 'key: value', not 'yes'");
+    EXPECT_EQ(refusal([&] { root.require("on").entries(); }), "f.yaml:1: 'on' must be a map of 'key: value', not 'yes'");
 }
 
 TEST(YamlReader, NamesTheNearestKnownKey) {
     const YamlNode root = parse_yaml("\nnmae: x\n", "f.yaml");
-    EXPECT_EQ(refusal([&] {
-                  root.only_keys({"name", "models"});
-              }),
-              "f.yaml:2: unknown key 'nmae'; did you mean 'name'?");
+    EXPECT_EQ(refusal([&] { root.only_keys({"name", "models"}); }), "f.yaml:2: unknown key 'nmae'; did you mean 'name'?");
     EXPECT_EQ(refusal([&] { root.only_keys({"axes", "rules"}); }), "f.yaml:2: unknown key 'nmae'; known: axes, rules");
     EXPECT_EQ(refusal([&] { root.require("name"); }), "f.yaml:2: the file needs the key 'name'");
 }
@@ -118,11 +111,9 @@ TEST(YamlReader, RefusesWhatIsNotOneMapOfPlainValues) {
     EXPECT_EQ(parse_refusal("a: 1\n---\nb: 2\n"), "f.yaml:2: a second document ('---'); a file holds one");
     EXPECT_EQ(parse_refusal("a: &x 1\nb: *x\n"), "f.yaml:1: anchors ('&name') are not read; write the value out");
     EXPECT_EQ(parse_refusal("a: !!int 4\n"), "f.yaml:1: the tag 'tag:yaml.org,2002:int' is not read; leave it out");
-    EXPECT_EQ(parse_refusal("[a, b]: 4\n"),
-              "f.yaml:1: a key must be plain text (or a '{' or '[' before it is never closed)");
+    EXPECT_EQ(parse_refusal("[a, b]: 4\n"), "f.yaml:1: a key must be plain text (or a '{' or '[' before it is never closed)");
     EXPECT_EQ(parse_refusal(": 4\n"), "f.yaml:1: a key must be plain text (or a '{' or '[' before it is never closed)");
-    EXPECT_EQ(parse_refusal("a: " + std::string(5000, '[') + std::string(5000, ']')),
-              "f.yaml:1: lists and maps nested deeper than 16");
+    EXPECT_EQ(parse_refusal("a: " + std::string(5000, '[') + std::string(5000, ']')), "f.yaml:1: lists and maps nested deeper than 16");
     EXPECT_NE(parse_refusal("a: " + std::string(100000, '{')), "accepted");
 }
 

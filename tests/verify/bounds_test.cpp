@@ -21,8 +21,7 @@ TEST(Bounds, OfRstdGrowWithTheRow) {
     EXPECT_DOUBLE_EQ(rstd_error(2048), 5e-6);
     EXPECT_GT(rstd_error(131072), 5e-5);
     EXPECT_LT(rstd_error(131072), 1e-4);
-    EXPECT_DOUBLE_EQ(y_of("rms_norm/forward/fp32/gemma/8x131072").relative, 16 * 0x1p-24)
-        << "relative to the kernel's rstd";
+    EXPECT_DOUBLE_EQ(y_of("rms_norm/forward/fp32/gemma/8x131072").relative, 16 * 0x1p-24) << "relative to the kernel's rstd";
 }
 
 TEST(Bounds, OnlyFp16HasAFloorThatMatters) {
@@ -31,10 +30,8 @@ TEST(Bounds, OnlyFp16HasAFloorThatMatters) {
 }
 
 TEST(Bounds, OfDxAreOfTheRowsScale) {
-    EXPECT_NEAR(dx_bound(parse_problem_key("rms_norm/backward/bf16/llama/8x128"), {4, 1, 0}).absolute, 1.5 * 0x1p-8 * 4,
-                1e-12);
-    EXPECT_NEAR(dx_bound(parse_problem_key("rms_norm/backward/fp32/llama/8x128"), {4, 1, 0}).absolute, 32 * 0x1p-24 * 4,
-                1e-12);
+    EXPECT_NEAR(dx_bound(parse_problem_key("rms_norm/backward/bf16/llama/8x128"), {4, 1, 0}).absolute, 1.5 * 0x1p-8 * 4, 1e-12);
+    EXPECT_NEAR(dx_bound(parse_problem_key("rms_norm/backward/fp32/llama/8x128"), {4, 1, 0}).absolute, 32 * 0x1p-24 * 4, 1e-12);
     EXPECT_GT(dx_bound(parse_problem_key("fused_add_rms_norm/backward/bf16/llama/8x128"), {4, 1, 0}).relative, 0)
         << "ds is part of what is rounded";
     const Problem full = parse_problem_key("rms_norm/full/fp32/llama/8x128");

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "support/float_formats.h"
 #include "verify/fill.h"
-#include "verify/float_formats.h"
 
 namespace normtune {
 namespace {
@@ -65,8 +65,7 @@ TEST_P(ScanCodes, FindsSingleOnesWhereverTheyAre) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, ScanCodes,
-                         ::testing::Values(Codes{Dtype::bf16, 0x3f80, 0x7f7f, 0xff80},
-                                           Codes{Dtype::fp16, 0x3c00, 0x7bff, 0x7c00},
+                         ::testing::Values(Codes{Dtype::bf16, 0x3f80, 0x7f7f, 0xff80}, Codes{Dtype::fp16, 0x3c00, 0x7bff, 0x7c00},
                                            Codes{Dtype::fp32, 0x3f800000, 0x7f7fffff, 0x7f800000}),
                          [](const auto& one) { return std::string(dtype_names.name(one.param.dtype)); });
 

@@ -116,8 +116,7 @@ private:
         }
         if (is(Defect::gap_read) && p_.shape.row_stride > p_.shape.cols && i + 1 < rows_) {
             float beyond = 0;
-            decode(op_.dtype, bytes_.at(TensorRole::x).data(), i * p_.shape.row_stride + p_.shape.cols,
-                   std::span(&beyond, 1));
+            decode(op_.dtype, bytes_.at(TensorRole::x).data(), i * p_.shape.row_stride + p_.shape.cols, std::span(&beyond, 1));
             squares.push_back(beyond * beyond);
         }
         const float eps = is(Defect::eps_forgotten) ? 0.0f : static_cast<float>(op_.eps);
@@ -199,8 +198,7 @@ private:
 
 inline void FakeDevice::run(const Kernel& kernel, Buffers& buffers, int) {
     ++runs;
-    Launch(static_cast<const FakeKernel&>(kernel).problem, static_cast<FakeBuffers&>(buffers).bytes, order_, defect_)
-        .run();
+    Launch(static_cast<const FakeKernel&>(kernel).problem, static_cast<FakeBuffers&>(buffers).bytes, order_, defect_).run();
 }
 
 }  // namespace normtune::fake

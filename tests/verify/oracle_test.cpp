@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "support/float_formats.h"
 #include "verify/fill.h"
-#include "verify/float_formats.h"
 
 namespace normtune {
 namespace {

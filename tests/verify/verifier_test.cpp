@@ -32,25 +32,22 @@ TEST_P(CorrectKernels, PassInAnyOrderOfSummation) {
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, CorrectKernels,
-    testing::Values("rms_norm/full/fp32/llama/64x256", "rms_norm/full/bf16/llama/64x256",
-                    "rms_norm/full/bf16/gemma/64x256", "rms_norm/full/bf16/none/64x256",
-                    "rms_norm/full/fp16/llama/64x256", "rms_norm/full/fp16/gemma/64x256/offset1",
+    testing::Values("rms_norm/full/fp32/llama/64x256", "rms_norm/full/bf16/llama/64x256", "rms_norm/full/bf16/gemma/64x256",
+                    "rms_norm/full/bf16/none/64x256", "rms_norm/full/fp16/llama/64x256", "rms_norm/full/fp16/gemma/64x256/offset1",
                     "rms_norm/full/fp16/none/64x256", "rms_norm/full/bf16/none/64x256/offset1",
-                    "fused_add_rms_norm/full/fp16/none/33x128/w_fp32/offset1",
-                    "rms_norm/backward/fp16/none/64x256/w_fp32", "rms_norm/backward/bf16/llama/200x96/in_place",
-                    "rms_norm/backward/bf16/gemma/200x96/w_fp32", "rms_norm/backward/fp32/gemma/513x64/in_place",
-                    "rms_norm/forward/bf16/llama/40x512/stride576", "rms_norm/forward/fp16/none/16x128/weightless",
-                    "rms_norm/full/bf16/llama/16x128/weightless", "fused_add_rms_norm/full/bf16/llama/40x200",
-                    "fused_add_rms_norm/full/fp32/gemma/40x200",
-                    "fused_add_rms_norm/backward/fp16/gemma/40x200/in_place",
-                    "fused_add_rms_norm/forward/bf16/llama/40x200/residual_fp32",
+                    "fused_add_rms_norm/full/fp16/none/33x128/w_fp32/offset1", "rms_norm/backward/fp16/none/64x256/w_fp32",
+                    "rms_norm/backward/bf16/llama/200x96/in_place", "rms_norm/backward/bf16/gemma/200x96/w_fp32",
+                    "rms_norm/backward/fp32/gemma/513x64/in_place", "rms_norm/forward/bf16/llama/40x512/stride576",
+                    "rms_norm/forward/fp16/none/16x128/weightless", "rms_norm/full/bf16/llama/16x128/weightless",
+                    "fused_add_rms_norm/full/bf16/llama/40x200", "fused_add_rms_norm/full/fp32/gemma/40x200",
+                    "fused_add_rms_norm/backward/fp16/gemma/40x200/in_place", "fused_add_rms_norm/forward/bf16/llama/40x200/residual_fp32",
                     "fused_add_rms_norm/full/bf16/gemma/40x200/residual_fp32", "rms_norm/full/bf16/llama/5x1",
                     "rms_norm/full/fp32/llama/1x1", "rms_norm/full/fp16/none/3x2", "rms_norm/full/fp16/llama/9x7"));
 
 TEST(CorrectKernels, PassOnWideRowsAndLongColumns) {
-    for (const char* key : {"rms_norm/full/fp32/llama/3x17389", "rms_norm/full/fp16/llama/3x17389",
-                            "rms_norm/full/fp32/llama/2x131072", "rms_norm/full/fp16/none/2x131072",
-                            "rms_norm/backward/fp32/llama/20000x8", "rms_norm/backward/bf16/llama/20000x8/w_fp32"}) {
+    for (const char* key :
+         {"rms_norm/full/fp32/llama/3x17389", "rms_norm/full/fp16/llama/3x17389", "rms_norm/full/fp32/llama/2x131072",
+          "rms_norm/full/fp16/none/2x131072", "rms_norm/backward/fp32/llama/20000x8", "rms_norm/backward/bf16/llama/20000x8/w_fp32"}) {
         for (const Order order : {Order::sequential, Order::lanes16}) {
             const Verification verification = verify(problem_of(key), order, Defect::none, 9);
             EXPECT_TRUE(verification.passed) << key << ": " << verification.reason;
@@ -80,8 +77,7 @@ TEST_P(WrongKernels, AreIncorrectWithTheTensorAndThePlace) {
         EXPECT_EQ(verification.reason.find('\n'), std::string::npos);
         EXPECT_LT(verification.reason.size(), 250U);
         const Shape& failed = verification.shapes.back().shape;
-        EXPECT_NE(verification.reason.find(std::to_string(failed.rows) + "x" + std::to_string(failed.cols)),
-                  std::string::npos)
+        EXPECT_NE(verification.reason.find(std::to_string(failed.rows) + "x" + std::to_string(failed.cols)), std::string::npos)
             << verification.reason;
         EXPECT_EQ(verification.shapes.size() > 1, mutation.on_companion) << verification.reason;
         double worst = 0;
@@ -98,8 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutation{Defect::last_column_dropped, "rms_norm/backward/fp32/gemma/64x256", "dx[0][255]", false},
                     Mutation{Defect::last_column_dropped, "rms_norm/backward/bf16/gemma/64x256/in_place", "dx[", false},
                     Mutation{Defect::last_row_unwritten, "rms_norm/forward/fp16/gemma/64x256", "y[63][0]", false},
-                    Mutation{Defect::last_row_unwritten, "rms_norm/backward/bf16/llama/64x256/in_place", "dx[63]",
-                             false},
+                    Mutation{Defect::last_row_unwritten, "rms_norm/backward/bf16/llama/64x256/in_place", "dx[63]", false},
                     Mutation{Defect::tail_rows_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[", true},
                     Mutation{Defect::tail_columns_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][248]", true},
                     Mutation{Defect::single_row_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][0]", true},
@@ -110,50 +105,47 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Sums, WrongKernels,
-    testing::Values(
-        Mutation{Defect::eps_forgotten, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-        Mutation{Defect::eps_forgotten, "rms_norm/forward/fp32/gemma/2x256", "y[0]", false},
-        Mutation{Defect::mean_forgets_n, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
-        Mutation{Defect::rstd_of_sum, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/8x17389", "y[", false},
-        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/bf16/gemma/8x17389", "y[", false},
-        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp16/none/4x17389", "y[", false},
-        Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/1x131072", "y[", false},
-        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/bf16/llama/8x17389", "dx[", false},
-        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp16/none/8x17389", "dx[", false},
-        Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp32/none/8x131072", "dx[", false},
-        Mutation{Defect::dgamma_row_missing, "rms_norm/backward/bf16/llama/1024x256", "dgamma[", false},
-        Mutation{Defect::dgamma_row_missing, "rms_norm/backward/fp32/llama/1024x256", "dgamma[", false},
-        Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
+    testing::Values(Mutation{Defect::eps_forgotten, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                    Mutation{Defect::eps_forgotten, "rms_norm/forward/fp32/gemma/2x256", "y[0]", false},
+                    Mutation{Defect::mean_forgets_n, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                    Mutation{Defect::rstd_of_sum, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/8x17389", "y[", false},
+                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/bf16/gemma/8x17389", "y[", false},
+                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp16/none/4x17389", "y[", false},
+                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/1x131072", "y[", false},
+                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/bf16/llama/8x17389", "dx[", false},
+                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp16/none/8x17389", "dx[", false},
+                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp32/none/8x131072", "dx[", false},
+                    Mutation{Defect::dgamma_row_missing, "rms_norm/backward/bf16/llama/1024x256", "dgamma[", false},
+                    Mutation{Defect::dgamma_row_missing, "rms_norm/backward/fp32/llama/1024x256", "dgamma[", false},
+                    Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Roundings, WrongKernels,
-    testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y: ", false},
-                    Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
-                    Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y: ", false},
-                    Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y: ", false},
-                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx: ", false},
-                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma: ", true},
-                    Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
-                    Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
-                    Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
-                    Mutation{Defect::truncated, "rms_norm/backward/fp16/gemma/64x256", "dx", false},
-                    Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/forward/bf16/llama/64x256", "y", false}));
+INSTANTIATE_TEST_SUITE_P(Roundings, WrongKernels,
+                         testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y: ", false},
+                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                                         Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y: ", false},
+                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y: ", false},
+                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx: ", false},
+                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma: ", true},
+                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
+                                         Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
+                                         Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                                         Mutation{Defect::truncated, "rms_norm/backward/fp16/gemma/64x256", "dx", false},
+                                         Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/forward/bf16/llama/64x256", "y", false}));
 
 INSTANTIATE_TEST_SUITE_P(
     Places, WrongKernels,
-    testing::Values(
-        Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
-        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
-        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
-        Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
-        Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
-        Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] = nan", false},
-        Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] = nan", false},
-        Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] = nan", false},
-        Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] = nan", false},
-        Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
-        Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+    testing::Values(Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                    Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
+                    Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
+                    Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
+                    Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
+                    Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] = nan", false},
+                    Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] = nan", false},
+                    Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] = nan", false},
+                    Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] = nan", false},
+                    Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
+                    Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
 
 TEST(Verifier, ReferencesServeAllConfigurationsAndCompanionsAreFew) {
     FakeDevice device;
@@ -208,8 +200,7 @@ TEST(Verifier, InputsThatOneConfigurationSpoiltAreNotBlamedOnTheNext) {
     class Spoiler : public FakeDevice {
     public:
         void run(const Kernel& kernel, Buffers& buffers, int set) override {
-            FakeDevice(Order::lanes16, runs == 0 ? Defect::wrong_on_second_run_only : Defect::none)
-                .run(kernel, buffers, set);
+            FakeDevice(Order::lanes16, runs == 0 ? Defect::wrong_on_second_run_only : Defect::none).run(kernel, buffers, set);
             ++runs;
         }
     } device;

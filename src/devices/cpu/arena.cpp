@@ -12,8 +12,7 @@ namespace normtune::cpu {
 Block::Block(std::int64_t bytes) {
     constexpr std::int64_t huge_page = 2 << 20;
     const std::int64_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
-    void* data = mmap(nullptr, static_cast<std::size_t>(whole), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* data = mmap(nullptr, static_cast<std::size_t>(whole), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) {
         throw std::bad_alloc();
     }
@@ -28,8 +27,7 @@ Block::~Block() {
     }
 }
 
-Block::Block(Block&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+Block::Block(Block&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 Block& Block::operator=(Block&& other) noexcept {
     std::swap(data_, other.data_);

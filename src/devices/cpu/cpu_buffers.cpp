@@ -52,8 +52,7 @@ CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, c
             touch_outputs(team);
         });
     } catch (const std::bad_alloc&) {
-        throw DeviceError(DeviceFault::out_of_memory,
-                          fmt::format("{} MiB of main memory are not to be had", (sets_ * set_bytes_) >> 20));
+        throw DeviceError(DeviceFault::out_of_memory, fmt::format("{} MiB of main memory are not to be had", (sets_ * set_bytes_) >> 20));
     }
 }
 
@@ -90,23 +89,20 @@ void CpuBuffers::lay_out() {
 
 int CpuBuffers::affordable_sets(std::int64_t rotation_bytes) const {
     constexpr std::int64_t most_sets = 1 << 20;
-    const std::int64_t wanted =
-        std::clamp<std::int64_t>((rotation_bytes + tensor_bytes_ - 1) / tensor_bytes_, 1, most_sets);
+    const std::int64_t wanted = std::clamp<std::int64_t>((rotation_bytes + tensor_bytes_ - 1) / tensor_bytes_, 1, most_sets);
     const std::int64_t available = memory_->arena.available_bytes() / 10 * 9;
     if (available == 0) {
         return static_cast<int>(wanted);
     }
     if (gamma_bytes_ + set_bytes_ > available) {
-        throw DeviceError(
-            DeviceFault::out_of_memory,
-            fmt::format("one set of tensors takes {} MiB, {} MiB are available", set_bytes_ >> 20, available >> 20));
+        throw DeviceError(DeviceFault::out_of_memory,
+                          fmt::format("one set of tensors takes {} MiB, {} MiB are available", set_bytes_ >> 20, available >> 20));
     }
     return static_cast<int>(std::min(wanted, (available - gamma_bytes_) / set_bytes_));
 }
 
 const CpuBuffers::Place& CpuBuffers::place(TensorRole role) const {
-    const auto found =
-        std::find_if(places_.begin(), places_.end(), [role](const Place& p) { return p.tensor.role == role; });
+    const auto found = std::find_if(places_.begin(), places_.end(), [role](const Place& p) { return p.tensor.role == role; });
     if (found == places_.end()) {
         throw std::invalid_argument(fmt::format("the problem has no tensor {}", tensor_names.name(role)));
     }
@@ -170,8 +166,7 @@ void CpuBuffers::copy(Team& team, int set, const CopyMethod& method) const {
     const std::int64_t chunk = method.chunk_bytes == 0 ? share : method.chunk_bytes;
     std::atomic<std::int64_t> next{team.size()};
     auto work = [&](int thread) {
-        for (std::int64_t begin = thread * chunk; begin < copy_bytes_;
-             begin = next.fetch_add(1, std::memory_order_relaxed) * chunk) {
+        for (std::int64_t begin = thread * chunk; begin < copy_bytes_; begin = next.fetch_add(1, std::memory_order_relaxed) * chunk) {
             pass(to + begin, from + begin, std::min(chunk, copy_bytes_ - begin));
         }
         if (method.stream) {
@@ -182,8 +177,7 @@ void CpuBuffers::copy(Team& team, int set, const CopyMethod& method) const {
 }
 
 bool CpuBuffers::wears_out(int set) {
-    return problem_.operation.in_place && problem_.operation.has_backward() &&
-           ++wear_[static_cast<std::size_t>(set)] >= most_wear;
+    return problem_.operation.in_place && problem_.operation.has_backward() && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
 }
 
 void CpuBuffers::restore(Team& team, int set) {
@@ -223,8 +217,7 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
             const std::int64_t count = std::min(end - at, values.size() - from);
             const std::int64_t whole = count / line * line;
             memory_->passes.copy_stream(address(place, set) + at, values.data() + from, whole);
-            std::memcpy(address(place, set) + at + whole, values.data() + from + whole,
-                        static_cast<std::size_t>(count - whole));
+            std::memcpy(address(place, set) + at + whole, values.data() + from + whole, static_cast<std::size_t>(count - whole));
             at += count;
             from = 0;
         }
@@ -235,8 +228,8 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
 void CpuBuffers::fill(Team& team) {
     for (const Place& place : places_) {
         if (place.tensor.role == TensorRole::gamma) {
-            fill_normal(address(place, 0), place.tensor.dtype, 0, place.tensor.cols,
-                        1.0F - static_cast<float>(problem_.operation.offset), 0.1F, seed_);
+            fill_normal(address(place, 0), place.tensor.dtype, 0, place.tensor.cols, 1.0F - static_cast<float>(problem_.operation.offset),
+                        0.1F, seed_);
         } else if (is_input(place.tensor)) {
             fill_input(team, place, 0, sets_);
         }

@@ -6,7 +6,7 @@
 #include "devices/cpu/cpu_buffers.h"
 #include "devices/cpu/host_info.h"
 #include "devices/device.h"
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune::cpu {
 

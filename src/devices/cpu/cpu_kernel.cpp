@@ -38,8 +38,8 @@ CpuKernel::CpuKernel(const Problem& problem, const Configuration& configuration,
     dgamma_rows_ = op.affine && op.has_backward() ? 2 : 0;
     info_.code_hash = passes_.code_hash;
     info_.programs = schedule_.programs;
-    info_.shared_bytes = static_cast<int>(
-        std::min<std::int64_t>(scratch_rows_ * row_floats_ * static_cast<std::int64_t>(sizeof(float)), INT32_MAX));
+    info_.shared_bytes =
+        static_cast<int>(std::min<std::int64_t>(scratch_rows_ * row_floats_ * static_cast<std::int64_t>(sizeof(float)), INT32_MAX));
     info_.workspace_bytes = threads * space_rows() * row_floats_ * static_cast<std::int64_t>(sizeof(float));
 }
 
@@ -83,11 +83,10 @@ void CpuKernel::launch(Team& team, const TensorPointers& tensors) {
 
 /// Programs are taken in turn: the first by each thread's own number, the others by whoever is free.
 template <class Run>
-void CpuKernel::take_programs(std::atomic<std::int64_t>& next, const Launch& launch, const ThreadSpace& space,
-                              int thread, const Run& run) const {
+void CpuKernel::take_programs(std::atomic<std::int64_t>& next, const Launch& launch, const ThreadSpace& space, int thread,
+                              const Run& run) const {
     const bool hoisted = space.gamma != nullptr && configuration_.gamma == GammaPlacement::hoisted;
-    for (std::int64_t program = thread; program < schedule_.programs;
-         program = next.fetch_add(1, std::memory_order_relaxed)) {
+    for (std::int64_t program = thread; program < schedule_.programs; program = next.fetch_add(1, std::memory_order_relaxed)) {
         if (hoisted) {
             prepare_gamma(launch, space);
         }
@@ -99,8 +98,8 @@ void CpuKernel::prepare_gamma(const Launch& launch, const ThreadSpace& space) co
     const Operation& op = problem_.operation;
     const bool narrow = op.weight_dtype != Dtype::fp32;
     const bool rounded = op.casting == Casting::none && op.dtype != Dtype::fp32;
-    passes_.prepare_gamma(at(launch.tensors, TensorRole::gamma), narrow, static_cast<float>(op.offset), rounded,
-                          space.gamma, problem_.shape.cols);
+    passes_.prepare_gamma(at(launch.tensors, TensorRole::gamma), narrow, static_cast<float>(op.offset), rounded, space.gamma,
+                          problem_.shape.cols);
 }
 
 void CpuKernel::work(Launch& launch, int thread) const {
@@ -108,9 +107,7 @@ void CpuKernel::work(Launch& launch, int thread) const {
     const Operation& op = problem_.operation;
     if (op.has_forward()) {
         take_programs(launch.next_forward, launch, mine, thread,
-                      [&](std::int64_t begin, std::int64_t end, std::int64_t next) {
-                          forward_rows(launch, mine, begin, end, next);
-                      });
+                      [&](std::int64_t begin, std::int64_t end, std::int64_t next) { forward_rows(launch, mine, begin, end, next); });
         passes_.fence();
     }
     if (op.has_forward() && op.has_backward()) {
@@ -135,9 +132,7 @@ void CpuKernel::backward(Launch& launch, ThreadSpace& mine, int thread) const {
         }
     }
     take_programs(launch.next_backward, launch, mine, thread,
-                  [&](std::int64_t begin, std::int64_t end, std::int64_t next) {
-                      backward_rows(launch, mine, begin, end, next);
-                  });
+                  [&](std::int64_t begin, std::int64_t end, std::int64_t next) { backward_rows(launch, mine, begin, end, next); });
     passes_.fence();
     if (mine.dgamma == nullptr || split) {
         return;
@@ -150,8 +145,8 @@ void CpuKernel::backward(Launch& launch, ThreadSpace& mine, int thread) const {
     const std::int64_t end = std::min(cols, begin + lines);
     const bool narrow = problem_.operation.weight_dtype != Dtype::fp32;
     if (begin < end) {
-        passes_.fold(space(0).dgamma_total, space_rows() * row_floats_, launch.team.size(),
-                     at(launch.tensors, TensorRole::dgamma), narrow, begin, end);
+        passes_.fold(space(0).dgamma_total, space_rows() * row_floats_, launch.team.size(), at(launch.tensors, TensorRole::dgamma), narrow,
+                     begin, end);
     }
 }
 

@@ -38,15 +38,12 @@ private:
     void work(Launch& launch, int thread) const;
     void backward(Launch& launch, ThreadSpace& space, int thread) const;
     template <class Run>
-    void take_programs(std::atomic<std::int64_t>& next, const Launch& launch, const ThreadSpace& space, int thread,
-                       const Run& run) const;
+    void take_programs(std::atomic<std::int64_t>& next, const Launch& launch, const ThreadSpace& space, int thread, const Run& run) const;
     void prepare_gamma(const Launch& launch, const ThreadSpace& space) const;
 
     // Rows [begin, end); `next` is where the thread goes on, to prefetch. In cpu_kernel_rows.cpp.
-    void forward_rows(const Launch& launch, const ThreadSpace& space, std::int64_t begin, std::int64_t end,
-                      std::int64_t next) const;
-    void backward_rows(const Launch& launch, ThreadSpace& space, std::int64_t begin, std::int64_t end,
-                       std::int64_t next) const;
+    void forward_rows(const Launch& launch, const ThreadSpace& space, std::int64_t begin, std::int64_t end, std::int64_t next) const;
+    void backward_rows(const Launch& launch, ThreadSpace& space, std::int64_t begin, std::int64_t end, std::int64_t next) const;
     void split_dgamma(Launch& launch, ThreadSpace& space, int thread) const;
     RowTile tile_at(const Launch& launch, const ThreadSpace& space, bool backward, std::int64_t row) const;
     void set_prefetch(RowTile& tile, int rows, std::int64_t row, std::int64_t end, std::int64_t next) const;

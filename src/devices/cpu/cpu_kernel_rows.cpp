@@ -147,8 +147,7 @@ void CpuKernel::forward_rows(const Launch& launch, const ThreadSpace& space, std
     }
 }
 
-void CpuKernel::backward_rows(const Launch& launch, ThreadSpace& space, std::int64_t begin, std::int64_t end,
-                              std::int64_t next) const {
+void CpuKernel::backward_rows(const Launch& launch, ThreadSpace& space, std::int64_t begin, std::int64_t end, std::int64_t next) const {
     const bool before = space.gamma != nullptr && configuration_.gamma == GammaPlacement::before;
     const bool resident = passes_.resident_backward[0] != nullptr;
     for (std::int64_t row = begin; row < end;) {
@@ -197,8 +196,8 @@ void CpuKernel::split_dgamma(Launch& launch, ThreadSpace& space, int thread) con
             passes_.column_gradient(tile, std::min(most_summed_rows, rows - row), begin, end);
             space.fold(begin, end);
         }
-        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma),
-                     problem_.operation.weight_dtype != Dtype::fp32, begin, end);
+        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma), problem_.operation.weight_dtype != Dtype::fp32,
+                     begin, end);
     }
 }
 

@@ -85,8 +85,7 @@ HostInfo read_host_info() {
     host.l1_data_bytes = 32 << 10;
     int last_level = 0;
     for (int index = 0; index < 16; ++index) {
-        const std::string folder =
-            fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", host.cpus.front(), index);
+        const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", host.cpus.front(), index);
         const std::int64_t bytes = parse_cache_size(first_line(folder + "size"));
         const std::string type = first_line(folder + "type");
         if (bytes == 0 || type == "Instruction") {
@@ -114,8 +113,7 @@ std::int64_t available_memory_bytes() {
     if (limit == 0) {
         return machine;
     }
-    const std::int64_t free =
-        std::max<std::int64_t>(1, limit - parse_cache_size(first_line("/sys/fs/cgroup/memory.current")));
+    const std::int64_t free = std::max<std::int64_t>(1, limit - parse_cache_size(first_line("/sys/fs/cgroup/memory.current")));
     return machine == 0 ? free : std::min(machine, free);
 }
 

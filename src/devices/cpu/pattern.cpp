@@ -36,8 +36,7 @@ std::uint64_t mixed(std::uint64_t counter) {
     return z ^ (z >> 31);
 }
 
-void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t count, float mean, float deviation,
-                 std::uint64_t seed) {
+void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t count, float mean, float deviation, std::uint64_t seed) {
     for (std::int64_t i = 0; i < count; i += 2) {
         // Box and Muller: two uniform numbers give two normal ones.
         const std::uint64_t bits = mixed(mixed(seed) ^ static_cast<std::uint64_t>(first + i));

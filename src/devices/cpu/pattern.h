@@ -30,7 +30,6 @@ std::uint64_t mixed(std::uint64_t counter);
 
 /// Writes `count` values of N(mean, deviation²) in `dtype`; value i depends on (seed, first + i) alone. `first` is
 /// even.
-void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t count, float mean, float deviation,
-                 std::uint64_t seed);
+void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t count, float mean, float deviation, std::uint64_t seed);
 
 }  // namespace normtune::cpu

@@ -14,9 +14,7 @@ constexpr int most_launches = 256;
 
 class Stopwatch {
 public:
-    double us() const {
-        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
-    }
+    double us() const { return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count(); }
 
 private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "problem/configuration.h"
+#include "space/configuration.h"
 
 namespace normtune::cpu {
 

@@ -46,8 +46,7 @@ public:
                 pick(passes_.resident_backward, set_.resident_backward, "resident_backward", casting(), reduction());
             } else {
                 pick(passes_.gradient_sum, set_.gradient_sum, "gradient_sum", casting(), reduction());
-                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", rounds_products() ? "none" : "",
-                     stores());
+                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", rounds_products() ? "none" : "", stores());
             }
             if (operation_.affine && configuration_.dgamma == DgammaMethod::split) {
                 passes_.column_gradient = set_.column_gradient(key(1));
@@ -63,9 +62,7 @@ public:
 
 private:
     bool rounds_products() const { return operation_.casting == Casting::none && operation_.dtype != Dtype::fp32; }
-    std::string_view casting() const {
-        return operation_.dtype == Dtype::fp32 ? "" : casting_names.name(operation_.casting);
-    }
+    std::string_view casting() const { return operation_.dtype == Dtype::fp32 ? "" : casting_names.name(operation_.casting); }
     /// A row in registers is one step, so that `guard` is decided here: even, or masked.
     Reduction form() const {
         if (configuration_.residency != Residency::registers || configuration_.reduction != Reduction::guard) {
@@ -86,17 +83,14 @@ private:
     }
 
     template <class Pass>
-    void pick(Pass (&passes)[2], Pass (*find)(const PassKey&), std::string_view name, std::string_view rounding,
-              std::string_view form) {
+    void pick(Pass (&passes)[2], Pass (*find)(const PassKey&), std::string_view name, std::string_view rounding, std::string_view form) {
         passes[0] = find(key(passes_.rows));
         passes[1] = find(key(1));
         if (passes[0] == nullptr || passes[1] == nullptr) {
-            throw DeviceError(DeviceFault::unsupported,
-                              fmt::format("no {} kernel of {} is built for {} rows of {} vectors", set_.name, name,
-                                          passes_.rows, passes_.vectors));
+            throw DeviceError(DeviceFault::unsupported, fmt::format("no {} kernel of {} is built for {} rows of {} vectors", set_.name,
+                                                                    name, passes_.rows, passes_.vectors));
         }
-        code_ += fmt::format(" {}.{}.{}.{}.{}x{}", name, dtype_names.name(operation_.dtype), rounding, form,
-                             passes_.rows, passes_.vectors);
+        code_ += fmt::format(" {}.{}.{}.{}.{}x{}", name, dtype_names.name(operation_.dtype), rounding, form, passes_.rows, passes_.vectors);
     }
 
     const PassSet& set_;

@@ -31,14 +31,13 @@ bool fills_vectors(const Configuration& c, const Problem& p) {
 }
 
 void add_tile_limits(std::vector<BackendLimit>& limits) {
-    limits.push_back(
-        {"cpu.threads_per_row",
-         "a warp is one vector, and a row has 1, 2, 4 or 8 of them in flight (16 where registers hold a whole row)",
-         {Axis::threads_per_row, Axis::residency},
-         [](const Configuration& c, const Problem&, const DeviceInfo& d) {
-             const int vectors = tile_shape(c, d.warp_size).vectors;
-             return is_one_of(vectors, {1, 2, 4, 8}) || (vectors == 16 && resident(c));
-         }});
+    limits.push_back({"cpu.threads_per_row",
+                      "a warp is one vector, and a row has 1, 2, 4 or 8 of them in flight (16 where registers hold a whole row)",
+                      {Axis::threads_per_row, Axis::residency},
+                      [](const Configuration& c, const Problem&, const DeviceInfo& d) {
+                          const int vectors = tile_shape(c, d.warp_size).vectors;
+                          return is_one_of(vectors, {1, 2, 4, 8}) || (vectors == 16 && resident(c));
+                      }});
     limits.push_back({"cpu.num_warps",
                       "kernels are built for 1, 2 or 4 rows side by side: num_warps is that many times a row's vectors",
                       {Axis::num_warps, Axis::threads_per_row},
@@ -61,35 +60,32 @@ void add_tile_limits(std::vector<BackendLimit>& limits) {
 }
 
 void add_residency_limits(std::vector<BackendLimit>& limits) {
-    limits.push_back(
-        {"cpu.registers",
-         "registers hold a whole row: its vectors cover all columns, and rows side by side times their vectors at most "
-         "twice "
-         "the accumulators (backward: the accumulators, as it holds x and dy), at most 2 rows of more than 4 vectors",
-         {Axis::num_warps, Axis::threads_per_row, Axis::residency},
-         [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
-             if (!resident(c)) {
-                 return true;
-             }
-             const TileShape tile = tile_shape(c, d.warp_size);
-             const int most = most_accumulators(d, p.operation.dtype) * (p.operation.has_backward() ? 1 : 2);
-             const bool built = tile.rows * tile.vectors <= 8 || tile.rows <= 2;
-             return columns_at_once(c, p.operation.dtype) >= p.shape.cols && tile.rows * tile.vectors <= most && built;
-         }});
-    limits.push_back(
-        {"cpu.registers_reduction",
-         "a row in registers is one masked step, or even where its vectors are the whole row (guard: either)",
-         {Axis::residency, Axis::reduction, Axis::threads_per_row},
-         [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-             return !resident(c) || c.reduction == Reduction::masked || c.reduction == Reduction::guard ||
-                    (c.reduction == Reduction::even && fills_vectors(c, p));
-         }});
+    limits.push_back({"cpu.registers",
+                      "registers hold a whole row: its vectors cover all columns, and rows side by side times their vectors at most "
+                      "twice "
+                      "the accumulators (backward: the accumulators, as it holds x and dy), at most 2 rows of more than 4 vectors",
+                      {Axis::num_warps, Axis::threads_per_row, Axis::residency},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+                          if (!resident(c)) {
+                              return true;
+                          }
+                          const TileShape tile = tile_shape(c, d.warp_size);
+                          const int most = most_accumulators(d, p.operation.dtype) * (p.operation.has_backward() ? 1 : 2);
+                          const bool built = tile.rows * tile.vectors <= 8 || tile.rows <= 2;
+                          return columns_at_once(c, p.operation.dtype) >= p.shape.cols && tile.rows * tile.vectors <= most && built;
+                      }});
+    limits.push_back({"cpu.registers_reduction",
+                      "a row in registers is one masked step, or even where its vectors are the whole row (guard: either)",
+                      {Axis::residency, Axis::reduction, Axis::threads_per_row},
+                      [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                          return !resident(c) || c.reduction == Reduction::masked || c.reduction == Reduction::guard ||
+                                 (c.reduction == Reduction::even && fills_vectors(c, p));
+                      }});
     limits.push_back({"cpu.whole_row",
                       "registers and shared hold the whole row: only reload takes it in blocks",
                       {Axis::block_size, Axis::residency},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                          return c.residency == Residency::reload || c.block_size == whole_row ||
-                                 c.block_size >= p.shape.cols;
+                          return c.residency == Residency::reload || c.block_size == whole_row || c.block_size >= p.shape.cols;
                       }});
     limits.push_back({"cpu.block_size",
                       "a block must be a multiple of the columns that a row's vectors take at once",
@@ -102,27 +98,25 @@ void add_residency_limits(std::vector<BackendLimit>& limits) {
                       "even has no mask: a row's vectors in flight must divide the columns",
                       {Axis::reduction, Axis::threads_per_row},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                          return c.reduction != Reduction::even ||
-                                 p.shape.cols % columns_at_once(c, p.operation.dtype) == 0;
+                          return c.reduction != Reduction::even || p.shape.cols % columns_at_once(c, p.operation.dtype) == 0;
                       }});
     limits.push_back({"cpu.residual_fp32",
                       "the unrounded fp32 sum is kept between the passes only in registers or scratch (shared)",
                       {Axis::residency},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           const Operation& op = p.operation;
-                          const bool kept = op.fused() && op.has_forward() && op.dtype != Dtype::fp32 &&
-                                            op.residual == ResidualPrecision::fp32;
+                          const bool kept =
+                              op.fused() && op.has_forward() && op.dtype != Dtype::fp32 && op.residual == ResidualPrecision::fp32;
                           return !kept || c.residency != Residency::reload;
                       }});
 }
 
 void add_memory_limits(std::vector<BackendLimit>& limits) {
-    limits.push_back({"cpu.grid",
-                      "per_row has one row a program: more are packed",
-                      {Axis::grid, Axis::rows_per_program},
-                      [](const Configuration& c, const Problem&, const DeviceInfo&) {
-                          return c.grid != Grid::per_row || c.rows_per_program == 1;
-                      }});
+    limits.push_back(
+        {"cpu.grid",
+         "per_row has one row a program: more are packed",
+         {Axis::grid, Axis::rows_per_program},
+         [](const Configuration& c, const Problem&, const DeviceInfo&) { return c.grid != Grid::per_row || c.rows_per_program == 1; }});
     limits.push_back({"cpu.gamma",
                       "casting none rounds offset + gamma to a 16-bit type first: gamma must be hoisted or before",
                       {Axis::gamma},
@@ -135,9 +129,7 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
     limits.push_back({"cpu.load_hint",
                       "cache_global names a level of a GPU's cache: default or streaming (prefetchnta)",
                       {Axis::load_hint},
-                      [](const Configuration& c, const Problem&, const DeviceInfo&) {
-                          return c.load_hint != CacheHint::cache_global;
-                      }});
+                      [](const Configuration& c, const Problem&, const DeviceInfo&) { return c.load_hint != CacheHint::cache_global; }});
     limits.push_back({"cpu.store_hint",
                       "default or streaming; non-temporal stores need x86-64 and rows of whole vectors (residency "
                       "registers: one unmasked step)",
@@ -147,9 +139,8 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                               return true;
                           }
                           const int vector = d.warp_size * 4 / bytes_of(p.operation.dtype);
-                          return c.store_hint == CacheHint::streaming &&
-                                 std::string_view(d.arch).starts_with("x86-64") && p.shape.cols % vector == 0 &&
-                                 (!resident(c) || (c.reduction != Reduction::masked && fills_vectors(c, p)));
+                          return c.store_hint == CacheHint::streaming && std::string_view(d.arch).starts_with("x86-64") &&
+                                 p.shape.cols % vector == 0 && (!resident(c) || (c.reduction != Reduction::masked && fills_vectors(c, p)));
                       }});
     limits.push_back({"cpu.dgamma",
                       "no atomic addition of vectors, and one launch anyway: partials (an fp32 row a thread), or split",

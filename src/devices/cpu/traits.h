@@ -1,7 +1,7 @@
 // The planning side of the CPU backend: which axes mean something there, and what its kernels cannot express.
 #pragma once
 
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune::cpu {
 

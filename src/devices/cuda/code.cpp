@@ -19,8 +19,8 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     CompileInfo info = gpu::common_info(compiled, plan);
     info.registers = registers_of(compiled.code.log, main.kernel);
     info.shared_bytes = compiled.code.shared_bytes + static_cast<int>(main.shared_bytes);
-    const int programs = programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.block,
-                                                     *info.registers, *info.shared_bytes);
+    const int programs =
+        programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.block, *info.registers, *info.shared_bytes);
     info.occupancy = static_cast<double>(programs * main.block) / threads_per_multiprocessor(device.arch);
     return info;
 }
@@ -32,8 +32,8 @@ int threads_per_multiprocessor(const std::string& arch) {
     return arch == "sm_75" ? 1024 : few ? 1536 : 2048;
 }
 
-int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads,
-                                int registers, std::int64_t shared_bytes) {
+int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads, int registers,
+                                std::int64_t shared_bytes) {
     constexpr int register_file = 65536;
     constexpr int register_unit = 256;
     constexpr std::int64_t system_shared = 1024;
@@ -42,8 +42,8 @@ int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_byt
     const int per_warp = (registers * warp + register_unit - 1) / register_unit * register_unit;
     const int by_registers = per_warp == 0 ? most_programs : register_file / per_warp / warps;
     const std::int64_t by_shared = (shared_bytes_per_program + system_shared) / (shared_bytes + system_shared);
-    return static_cast<int>(std::min<std::int64_t>(
-        {most_programs, threads_per_multiprocessor(arch) / (warps * warp), by_registers, by_shared}));
+    return static_cast<int>(
+        std::min<std::int64_t>({most_programs, threads_per_multiprocessor(arch) / (warps * warp), by_registers, by_shared}));
 }
 
 // "… Compiling entry function 'nt_forward' for 'sm_90'", some lines later "… Used 40 registers, …".
@@ -64,11 +64,9 @@ gpu::Toolchain toolchain(const std::string& arch) {
         throw InputError(fmt::format("compiling needs NVRTC: {}", why_not));
     }
     const std::vector<int> known = nvrtc_architectures();
-    const bool compiles =
-        std::any_of(known.begin(), known.end(), [&](int number) { return fmt::format("sm_{}", number) == arch; });
+    const bool compiles = std::any_of(known.begin(), known.end(), [&](int number) { return fmt::format("sm_{}", number) == arch; });
     if (!compiles) {
-        throw InputError(
-            fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, arch, fmt::join(known, ", sm_")));
+        throw InputError(fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, arch, fmt::join(known, ", sm_")));
     }
     return {std::make_unique<Compiler>(arch, 0), {"--std=c++17"}, compile_info};
 }

@@ -14,8 +14,8 @@ int registers_of(std::string_view log, std::string_view kernel);
 /// Programs of `threads` threads that a multiprocessor holds at once. Registers are given to warps by the 256, 1 KiB of
 /// shared memory a program is the system's: CUDA C++ Programming Guide, technical specifications per compute
 /// capability.
-int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads,
-                                int registers, std::int64_t shared_bytes);
+int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads, int registers,
+                                std::int64_t shared_bytes);
 int threads_per_multiprocessor(const std::string& arch);
 
 /// Throws InputError: no NVRTC, or one that does not know the architecture.

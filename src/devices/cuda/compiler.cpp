@@ -14,7 +14,6 @@ std::string compiler_name() {
 
 }  // namespace
 
-Compiler::Compiler(std::string arch, int threads)
-    : CompilePool(compiler_name(), std::move(arch), threads, nvrtc_compile) {}
+Compiler::Compiler(std::string arch, int threads) : CompilePool(compiler_name(), std::move(arch), threads, nvrtc_compile) {}
 
 }  // namespace normtune::cuda

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "devices/compile_pool.h"
+#include "devices/compile/compile_pool.h"
 
 namespace normtune::cuda {
 

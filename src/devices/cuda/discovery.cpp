@@ -56,8 +56,7 @@ std::vector<DeviceReport> find_cuda_devices() {
     }
     int count = 0;
     if (driver->device_get_count(&count) != gpu::success || count == 0) {
-        return {{Backend::cuda, std::nullopt,
-                 "the NVIDIA driver sees no device; look at CUDA_VISIBLE_DEVICES and nvidia-smi"}};
+        return {{Backend::cuda, std::nullopt, "the NVIDIA driver sees no device; look at CUDA_VISIBLE_DEVICES and nvidia-smi"}};
     }
     std::vector<DeviceReport> reports;
     for (int ordinal = 0; ordinal < count; ++ordinal) {

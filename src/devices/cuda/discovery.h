@@ -6,7 +6,7 @@
 
 #include "devices/cuda/driver_api.h"
 #include "devices/registry.h"
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune::cuda {
 

@@ -128,8 +128,7 @@ Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** ar
         attributes[count].id = attribute_programmatic_stream_serialization;
         attributes[count++].value.flag = 1;
     }
-    const LaunchConfig config{shape.grid_x, shape.grid_y,      1,    shape.block, 1, 1, shape.shared_bytes,
-                              stream,       attributes.data(), count};
+    const LaunchConfig config{shape.grid_x, shape.grid_y, 1, shape.block, 1, 1, shape.shared_bytes, stream, attributes.data(), count};
     return cuda().launch_kernel(&config, function, arguments, nullptr);
 }
 
@@ -144,8 +143,7 @@ LoadedDriver load() {
                                                 "/usr/local/nvidia/lib64/libcuda.so.1"};
     const DynamicLibrary library(candidates);
     if (!library.is_open()) {
-        loaded.why_not =
-            fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
+        loaded.why_not = fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
         return loaded;
     }
     Cuda& c = loaded.cuda;
@@ -200,8 +198,7 @@ LoadedDriver load() {
     library.load(d.graph_exec_destroy, "cuGraphExecDestroy", missing);
     library.load(d.graph_destroy, "cuGraphDestroy", missing);
     if (!missing.empty()) {
-        loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.8 or newer is needed",
-                                     library.path(), missing);
+        loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.8 or newer is needed", library.path(), missing);
         return loaded;
     }
     if (const Result result = c.init(0); result != gpu::success) {
@@ -228,8 +225,7 @@ std::string architecture_of(DeviceId device) {
     int major = 0;
     int minor = 0;
     const gpu::Driver& driver = loaded_driver().table;
-    for (const auto& [value, attribute] :
-         {std::pair{&major, compute_capability_major}, {&minor, compute_capability_minor}}) {
+    for (const auto& [value, attribute] : {std::pair{&major, compute_capability_major}, {&minor, compute_capability_minor}}) {
         gpu::check(driver, cuda().device_get_attribute(value, attribute, device), DeviceFault::unsupported,
                    "asking for the compute capability");
     }

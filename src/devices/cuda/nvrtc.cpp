@@ -65,8 +65,7 @@ LoadedNvrtc load() {
     const DynamicLibrary library(candidates());
     if (!library.is_open()) {
         loaded.why_not =
-            fmt::format("no NVRTC: {}; install the CUDA toolkit, or 'pip install nvidia-cuda-nvrtc', or set CUDA_HOME",
-                        library.why_not());
+            fmt::format("no NVRTC: {}; install the CUDA toolkit, or 'pip install nvidia-cuda-nvrtc', or set CUDA_HOME", library.why_not());
         return loaded;
     }
     Nvrtc& api = loaded.api;
@@ -85,8 +84,7 @@ LoadedNvrtc load() {
     int major = 0;
     int minor = 0;
     if (!missing.empty() || api.version(&major, &minor) != 0) {
-        loaded.why_not =
-            fmt::format("{} is too old: it has no {}; NVRTC 11.2 or newer is needed", library.path(), missing);
+        loaded.why_not = fmt::format("{} is too old: it has no {}; NVRTC 11.2 or newer is needed", library.path(), missing);
         return loaded;
     }
     loaded.version = fmt::format("{}.{}", major, minor);
@@ -147,8 +145,7 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
     const Nvrtc& api = loaded.api;
     const auto start = std::chrono::steady_clock::now();
     Program program = nullptr;
-    if (const int result = api.create(&program, job.source.text().c_str(), "normtune.cu", 0, nullptr, nullptr);
-        result != 0) {
+    if (const int result = api.create(&program, job.source.text().c_str(), "normtune.cu", 0, nullptr, nullptr); result != 0) {
         throw DeviceError(DeviceFault::compile_failed, fmt::format("NVRTC: {}", api.error_string(result)));
     }
     const auto destroy = [&api](Program* p) { api.destroy(p); };
@@ -173,18 +170,16 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
         code.log.resize(size - 1);
     }
     if (result != 0) {
-        throw DeviceError(DeviceFault::compile_failed, fmt::format("NVRTC {}: {}: {}", loaded.version,
-                                                                   api.error_string(result), first_error(code.log)));
+        throw DeviceError(DeviceFault::compile_failed,
+                          fmt::format("NVRTC {}: {}: {}", loaded.version, api.error_string(result), first_error(code.log)));
     }
     if (const int got = api.cubin_size(program, &size); got != 0 || size == 0) {
-        throw DeviceError(DeviceFault::compile_failed,
-                          fmt::format("NVRTC {} gives no machine code for {}", loaded.version, job.arch));
+        throw DeviceError(DeviceFault::compile_failed, fmt::format("NVRTC {} gives no machine code for {}", loaded.version, job.arch));
     }
     code.image.resize(size);
     api.cubin(program, reinterpret_cast<char*>(code.image.data()));
     code.registers = number_before(code.log, " registers");
-    code.spill_bytes =
-        std::max(number_before(code.log, " bytes spill stores"), number_before(code.log, " bytes spill loads"));
+    code.spill_bytes = std::max(number_before(code.log, " bytes spill stores"), number_before(code.log, " bytes spill loads"));
     code.shared_bytes = number_before(code.log, " bytes smem");
     code.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return code;

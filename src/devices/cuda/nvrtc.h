@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/compile_cache.h"
+#include "devices/compile/compile_cache.h"
 
 namespace normtune::cuda {
 

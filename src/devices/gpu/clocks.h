@@ -8,9 +8,8 @@
 namespace normtune::gpu {
 
 struct ClockState {
-    std::optional<double> mhz;  // of the compute units
-    std::vector<std::string>
-        throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
+    std::optional<double> mhz;                  // of the compute units
+    std::vector<std::string> throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
 };
 
 }  // namespace normtune::gpu

@@ -21,8 +21,7 @@ std::string pci_address(const Driver& driver, DeviceId device) {
 
 int attribute(const Driver& driver, Attribute name, DeviceId device) {
     int value = 0;
-    check(driver, driver.device_get_attribute(&value, name, device), DeviceFault::unsupported,
-          "asking for a device attribute");
+    check(driver, driver.device_get_attribute(&value, name, device), DeviceFault::unsupported, "asking for a device attribute");
     return value;
 }
 

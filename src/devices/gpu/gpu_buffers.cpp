@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "verify/float_formats.h"
+#include "support/float_formats.h"
 
 namespace normtune::gpu {
 
@@ -24,8 +24,7 @@ std::int64_t aligned(std::int64_t bytes) {
 }
 
 /// `count` values of `dtype` from mean + deviation · N(0, 1).
-std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation,
-                                     std::mt19937_64& random) {
+std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation, std::mt19937_64& random) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(dtype)));
     std::normal_distribution<float> normal(mean, deviation);
     // One table of draws, read at random places: normal draws one by one would take longer than the measurement.
@@ -49,8 +48,7 @@ std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean
 }  // namespace
 
 int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int64_t room) {
-    const std::int64_t wanted =
-        rotation_bytes == 0 ? 1 : std::max(least_rotating_sets, (rotation_bytes + set_bytes - 1) / set_bytes);
+    const std::int64_t wanted = rotation_bytes == 0 ? 1 : std::max(least_rotating_sets, (rotation_bytes + set_bytes - 1) / set_bytes);
     return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, room / set_bytes), 1, most_sets));
 }
 
@@ -72,12 +70,11 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
     const auto room = static_cast<std::int64_t>(free) * 9 / 10 - gamma_bytes;
     sets_ = rotating_sets(request.rotation_bytes, set_bytes_, room);
     if (set_bytes_ + gamma_bytes > static_cast<std::int64_t>(free)) {
-        throw DeviceError(DeviceFault::out_of_memory,
-                          fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),
-                                      (set_bytes_ + gamma_bytes) >> 20, free >> 20));
+        throw DeviceError(DeviceFault::out_of_memory, fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),
+                                                                  (set_bytes_ + gamma_bytes) >> 20, free >> 20));
     }
-    check(driver_, driver_.memory_alloc(&arena_, static_cast<std::size_t>(set_bytes_ * sets_ + gamma_bytes)),
-          DeviceFault::out_of_memory, "allocating buffers");
+    check(driver_, driver_.memory_alloc(&arena_, static_cast<std::size_t>(set_bytes_ * sets_ + gamma_bytes)), DeviceFault::out_of_memory,
+          "allocating buffers");
     if (gamma_bytes > 0) {
         gamma_ = arena_ + static_cast<DevicePointer>(set_bytes_ * sets_);
     }
@@ -133,31 +130,29 @@ DevicePointer GpuBuffers::pointer(TensorRole role, int set) const {
 
 DevicePointer GpuBuffers::at(TensorRole role, int set, std::size_t bytes) const {
     const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
-    if (tensor == tensors_.end() || set < 0 || set >= sets_ ||
-        static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
+    if (tensor == tensors_.end() || set < 0 || set >= sets_ || static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
         throw std::logic_error(fmt::format("no tensor {} of {} bytes in set {}", tensor_names.name(role), bytes, set));
     }
     return pointer(role, set);
 }
 
 void GpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
-    check(driver_, driver_.copy_to_device(at(role, set, bytes.size()), bytes.data(), bytes.size()),
-          DeviceFault::launch_failed, "copying to the device");
+    check(driver_, driver_.copy_to_device(at(role, set, bytes.size()), bytes.data(), bytes.size()), DeviceFault::launch_failed,
+          "copying to the device");
 }
 
 void GpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
-    check(driver_, driver_.copy_to_host(bytes.data(), at(role, set, bytes.size()), bytes.size()),
-          DeviceFault::launch_failed, "copying from the device");
+    check(driver_, driver_.copy_to_host(bytes.data(), at(role, set, bytes.size()), bytes.size()), DeviceFault::launch_failed,
+          "copying from the device");
 }
 
 void GpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
     const DevicePointer to = at(role, set, static_cast<std::size_t>(bytes));
     const auto words = static_cast<std::size_t>(bytes / 4);
     constexpr Stream ordered_with_copies = nullptr;
-    check(driver_, driver_.set_u32_async(to, word, words, ordered_with_copies), DeviceFault::launch_failed,
+    check(driver_, driver_.set_u32_async(to, word, words, ordered_with_copies), DeviceFault::launch_failed, "filling a tensor");
+    check(driver_, driver_.copy_to_device(to + 4 * words, &word, static_cast<std::size_t>(bytes) - 4 * words), DeviceFault::launch_failed,
           "filling a tensor");
-    check(driver_, driver_.copy_to_device(to + 4 * words, &word, static_cast<std::size_t>(bytes) - 4 * words),
-          DeviceFault::launch_failed, "filling a tensor");
 }
 
 }  // namespace normtune::gpu

@@ -131,11 +131,8 @@ private:
     std::unique_ptr<Rotation> empty_;
 };
 
-GpuDevice::GpuDevice(Platform platform)
-    : platform_(std::move(platform)), driver_(platform_.driver), info_(platform_.info) {
-    const auto started = [&](Result result) {
-        check(driver_, result, DeviceFault::launch_failed, "starting the device");
-    };
+GpuDevice::GpuDevice(Platform platform) : platform_(std::move(platform)), driver_(platform_.driver), info_(platform_.info) {
+    const auto started = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "starting the device"); };
     started(driver_.device_get(&device_, info_.ordinal));
     started(driver_.device_use(device_));
     constexpr unsigned ordered_after_the_null_stream = 0;  // uploads and downloads go through that one
@@ -143,8 +140,7 @@ GpuDevice::GpuDevice(Platform platform)
     int wait_value = 0;
     driver_.device_get_attribute(&wait_value, Attribute::can_wait_for_value, device_);
     utilities_ = std::make_unique<LoadedModule>(
-        driver_,
-        platform_.toolchain.pool->get(platform_.toolchain.options, SourceText(utility_source))->code.image.data());
+        driver_, platform_.toolchain.pool->get(platform_.toolchain.options, SourceText(utility_source))->code.image.data());
     timer_ = std::make_unique<GpuTimer>(
         driver_, stream_, wait_value != 0,
         [this](DevicePointer flag, std::uint32_t ticket) {
@@ -175,8 +171,8 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
     if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
-    const auto compiled = platform_.toolchain.pool->get(
-        compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
+    const auto compiled =
+        platform_.toolchain.pool->get(compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
     auto kernel = std::make_unique<GpuKernel>(driver_, compiled->code.image.data());
     LaunchPlan plan = launch_plan(configuration, problem, info_);
     CompileInfo& info = kernel->compile_info = platform_.toolchain.compile_info(*compiled, plan, info_);
@@ -198,8 +194,7 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
     for (const Step& step : kernel->steps) {
         int programs = 0;
         check(driver_,
-              driver_.occupancy_blocks(&programs, step.function, step.launch.block,
-                                       static_cast<std::size_t>(step.launch.shared_bytes)),
+              driver_.occupancy_blocks(&programs, step.function, step.launch.block, static_cast<std::size_t>(step.launch.shared_bytes)),
               DeviceFault::launch_failed, "asking for the occupancy");
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported,
@@ -220,8 +215,7 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
 
 void GpuDevice::compile_ahead(const Problem& problem, const Configuration& configuration) {
     if (objection(configuration, problem, info_).empty()) {
-        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, configuration, problem, info_),
-                                        kernel_source());
+        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
     }
 }
 
@@ -249,16 +243,14 @@ std::span<std::byte> GpuDevice::staging(std::size_t bytes) {
     return {static_cast<std::byte*>(staging_), bytes};
 }
 
-void GpuDevice::launch(const GpuKernel& kernel, const Step& step, const GpuBuffers& buffers, int set,
-                       Stream stream) const {
+void GpuDevice::launch(const GpuKernel& kernel, const Step& step, const GpuBuffers& buffers, int set, Stream stream) const {
     PackedArguments packed;
     for (std::size_t i = 0; i < step.launch.arguments.size(); ++i) {
         const Argument& argument = step.launch.arguments[i];
         std::uint64_t& value = packed.values.at(i);
         switch (argument.source) {
             case Argument::Source::tensor:
-                value =
-                    kernel.planted == PlantedFault::illegal_address ? no_memory : buffers.pointer(argument.tensor, set);
+                value = kernel.planted == PlantedFault::illegal_address ? no_memory : buffers.pointer(argument.tensor, set);
                 break;
             case Argument::Source::workspace:
                 value = workspace_ + static_cast<std::uint64_t>(argument.integer);
@@ -281,14 +273,13 @@ void GpuDevice::launch(const GpuKernel& kernel, const Step& step, const GpuBuffe
                             static_cast<unsigned>(step.launch.shared_bytes),
                             step.launch.cooperative,
                             step.launch.overlaps};
-    check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream),
-          DeviceFault::launch_failed, "launching a kernel");
+    check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
+          "launching a kernel");
 }
 
 void GpuDevice::launch_plain(Function function, std::int64_t grid, int block, void** arguments, Stream stream) const {
     const LaunchShape shape{static_cast<unsigned>(grid), 1, static_cast<unsigned>(block), 0, false, false};
-    check(driver_, driver_.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed,
-          "launching a kernel");
+    check(driver_, driver_.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed, "launching a kernel");
 }
 
 void GpuDevice::clear_workspace(std::int64_t bytes, Stream stream) {
@@ -303,8 +294,8 @@ void GpuDevice::clear_workspace(std::int64_t bytes, Stream stream) {
         workspace_bytes_ = bytes;
     }
     if (bytes > 0) {
-        check(driver_, driver_.set_u32_async(workspace_, 0, static_cast<std::size_t>((bytes + 3) / 4), stream),
-              DeviceFault::launch_failed, "clearing the workspace");
+        check(driver_, driver_.set_u32_async(workspace_, 0, static_cast<std::size_t>((bytes + 3) / 4), stream), DeviceFault::launch_failed,
+              "clearing the workspace");
     }
 }
 
@@ -356,8 +347,8 @@ Enqueue GpuDevice::copy_with(DevicePointer place, int unroll, std::int64_t bytes
         DevicePointer from = place + static_cast<DevicePointer>(2 * stride * (set % sets));
         DevicePointer to = from + static_cast<DevicePointer>(stride);
         if (function == nullptr) {
-            check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream),
-                  DeviceFault::launch_failed, "copying");
+            check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream), DeviceFault::launch_failed,
+                  "copying");
             return;
         }
         long long vectors = bytes / 16;
@@ -388,8 +379,8 @@ Rotation& GpuDevice::copy_rotation(const GpuBuffers& buffers, const SampleReques
     // The fastest plain copy at this size, by a short trial of each.
     double best = 0;
     for (const int unroll : {0, 1, 2, 4, 8}) {
-        auto rotation = std::make_unique<Rotation>(driver_, copy_with(place, unroll, bytes, stride, sets), sets,
-                                                   2 * bytes, info_.cache_bytes);
+        auto rotation =
+            std::make_unique<Rotation>(driver_, copy_with(place, unroll, bytes, stride, sets), sets, 2 * bytes, info_.cache_bytes);
         SampleRequest trial = request;
         trial.samples = 5;
         const double us = median(timer_->sample(*rotation, trial, [this](Stream stream) { evict(stream); }).us);
@@ -413,8 +404,7 @@ SampleBatch GpuDevice::sample(const Kernel* kernel, Buffers& buffers, const Samp
         if (empty_ == nullptr) {
             const Function function = utilities_->function("nt_empty");
             empty_ = std::make_unique<Rotation>(
-                driver_, [this, function](int, Stream stream) { launch_plain(function, 1, 32, nullptr, stream); }, 1, 0,
-                0);
+                driver_, [this, function](int, Stream stream) { launch_plain(function, 1, 32, nullptr, stream); }, 1, 0, 0);
         }
         return timer_->sample(*empty_, request, evict_cache);
     }

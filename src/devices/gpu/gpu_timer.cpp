@@ -21,8 +21,8 @@ constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, h
 /// Does the driver make graphs of streams?
 bool captures(const Driver& driver, Stream stream) {
     Graph graph = nullptr;
-    return driver.stream_begin_capture(stream, capture_relaxed) == success &&
-           driver.stream_end_capture(stream, &graph) == success && driver.graph_destroy(graph) == success;
+    return driver.stream_begin_capture(stream, capture_relaxed) == success && driver.stream_end_capture(stream, &graph) == success &&
+           driver.graph_destroy(graph) == success;
 }
 
 }  // namespace
@@ -47,8 +47,7 @@ GraphExec Rotation::graph(int start, Stream stream) {
     if (found != graphs_.end()) {
         return found->second;
     }
-    check(driver_, driver_.stream_begin_capture(stream, capture_relaxed), DeviceFault::launch_failed,
-          "starting a graph");
+    check(driver_, driver_.stream_begin_capture(stream, capture_relaxed), DeviceFault::launch_failed, "starting a graph");
     Graph graph = nullptr;
     try {
         enqueue_turn(start, stream);
@@ -65,8 +64,7 @@ GraphExec Rotation::graph(int start, Stream stream) {
     return exec;
 }
 
-GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel,
-                   std::function<ClockState()> clocks)
+GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<ClockState()> clocks)
     : driver_(driver),
       stream_(stream),
       has_graphs_(captures(driver, stream)),
@@ -75,10 +73,9 @@ GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, Gat
     check(driver_, driver_.event_create(&start_, 0), DeviceFault::launch_failed, "making an event");
     check(driver_, driver_.event_create(&end_, 0), DeviceFault::launch_failed, "making an event");
     void* memory = nullptr;
-    check(driver_, driver_.memory_host_alloc(&memory, sizeof(std::uint32_t), host_memory_mapped),
-          DeviceFault::out_of_memory, "making the gate");
-    check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, memory, 0), DeviceFault::launch_failed,
+    check(driver_, driver_.memory_host_alloc(&memory, sizeof(std::uint32_t), host_memory_mapped), DeviceFault::out_of_memory,
           "making the gate");
+    check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, memory, 0), DeviceFault::launch_failed, "making the gate");
     gate_ = static_cast<std::uint32_t*>(memory);
     *gate_ = ticket_;
     // Some take only memory of a special kind for it: asked once, with a wait that is over at once.
@@ -94,8 +91,7 @@ GpuTimer::~GpuTimer() {
 void GpuTimer::close_gate() {
     ++ticket_;
     if (waits_for_value_) {
-        check(driver_, driver_.stream_wait_value32(stream_, gate_on_device_, ticket_), DeviceFault::launch_failed,
-              "closing the gate");
+        check(driver_, driver_.stream_wait_value32(stream_, gate_on_device_, ticket_), DeviceFault::launch_failed, "closing the gate");
     } else {
         gate_kernel_(gate_on_device_, ticket_);
     }
@@ -136,14 +132,12 @@ void GpuTimer::calibrate(Rotation& rotation, bool cold) {
     const int sets = rotation.turning_sets_;
     int launches = std::clamp(static_cast<int>(std::ceil(sample_us / rotation.launch_us_)), 1, most_launches);
     if (launches > sets) {
-        launches =
-            (launches + sets - 1) / sets * sets;  // whole turns: a sample never begins on the set that ended the last
+        launches = (launches + sets - 1) / sets * sets;  // whole turns: a sample never begins on the set that ended the last
     }
     rotation.launches_ = launches;
 }
 
-SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request,
-                             const std::function<void(Stream)>& evict) {
+SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
     const bool fresh = rotation.launches_ == 0;
     if (fresh) {
         calibrate(rotation, request.cold);

@@ -45,8 +45,7 @@ class GpuTimer {
 public:
     /// Queues a kernel that ends once `flag` holds `ticket`: the gate where a stream cannot wait for a value itself.
     using GateKernel = std::function<void(DevicePointer flag, std::uint32_t ticket)>;
-    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel,
-             std::function<ClockState()> clocks);
+    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<ClockState()> clocks);
     ~GpuTimer();
     GpuTimer(const GpuTimer&) = delete;
     GpuTimer& operator=(const GpuTimer&) = delete;

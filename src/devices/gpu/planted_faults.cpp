@@ -17,8 +17,8 @@ PlantedFaults PlantedFaults::from_environment() {
         const std::size_t equals = one.find('=');
         const auto fault = planted_fault_names.find(one.substr(0, equals));
         if (equals == std::string::npos || !fault) {
-            throw InputError(fmt::format("NORMTUNE_PLANT_FAULTS: {} is no planted fault; it reads like {}=KEY",
-                                         quoted_for_message(one), fmt::join(planted_fault_names.names, "|")));
+            throw InputError(fmt::format("NORMTUNE_PLANT_FAULTS: {} is no planted fault; it reads like {}=KEY", quoted_for_message(one),
+                                         fmt::join(planted_fault_names.names, "|")));
         }
         out.faults_[Configuration::parse(one.substr(equals + 1)).key()] = *fault;
     }

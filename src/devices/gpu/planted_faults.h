@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "problem/configuration.h"
+#include "space/configuration.h"
 #include "support/names.h"
 
 namespace normtune::gpu {

@@ -10,8 +10,7 @@ namespace {
 
 class OfflineCompiler final : public CodeCompiler {
 public:
-    OfflineCompiler(const DeviceInfo& device, Toolchain toolchain)
-        : device_(device), toolchain_(std::move(toolchain)) {}
+    OfflineCompiler(const DeviceInfo& device, Toolchain toolchain) : device_(device), toolchain_(std::move(toolchain)) {}
 
     std::string name() const override { return toolchain_.pool->name(); }
 
@@ -25,8 +24,7 @@ public:
         if (const std::string why = objection(configuration, problem, device_); !why.empty()) {
             throw DeviceError(DeviceFault::unsupported, why);
         }
-        return toolchain_.compile_info(*compiled(problem, configuration), launch_plan(configuration, problem, device_),
-                                       device_);
+        return toolchain_.compile_info(*compiled(problem, configuration), launch_plan(configuration, problem, device_), device_);
     }
 
     std::vector<std::byte> image(const Problem& problem, const Configuration& configuration) override {
@@ -49,16 +47,16 @@ const SourceText& kernel_source() {
     return text;
 }
 
-std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration,
-                                         const Problem& problem, const DeviceInfo& device) {
+std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration, const Problem& problem,
+                                         const DeviceInfo& device) {
     std::vector<std::string> options = define_options(macros(configuration, problem, device));
     options.insert(options.end(), toolchain.options.begin(), toolchain.options.end());
     return options;
 }
 
 const Launch& main_launch(const LaunchPlan& plan) {
-    const auto found = std::find_if(plan.launches.begin(), plan.launches.end(),
-                                    [](const Launch& launch) { return launch.kernel == "nt_backward"; });
+    const auto found =
+        std::find_if(plan.launches.begin(), plan.launches.end(), [](const Launch& launch) { return launch.kernel == "nt_backward"; });
     return found != plan.launches.end() ? *found : plan.launches.front();
 }
 

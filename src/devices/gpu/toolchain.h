@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/code_compiler.h"
-#include "devices/compile_pool.h"
+#include "devices/compile/code_compiler.h"
+#include "devices/compile/compile_pool.h"
 #include "kernels/gpu/launch_plan.h"
 
 namespace normtune::gpu {
@@ -23,8 +23,8 @@ struct Toolchain {
 const SourceText& kernel_source();
 
 /// The one GPU source's options for a configuration, the architecture left out.
-std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration,
-                                         const Problem& problem, const DeviceInfo& device);
+std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration, const Problem& problem,
+                                         const DeviceInfo& device);
 
 /// The plan's launch whose figures are told: the backward kernel, else the forward one.
 const Launch& main_launch(const LaunchPlan& plan);

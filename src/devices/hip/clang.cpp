@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "devices/child_process.h"
 #include "devices/hip/compile_child.h"
+#include "support/child_process.h"
 #include "support/error.h"
 
 namespace normtune::hip {
@@ -63,9 +63,8 @@ std::string version_of(const std::string& path) {
     const std::string said = read_whole_file(folder.path("log"));
     constexpr std::string_view before = "clang version ";
     const std::size_t at = said.find(before);
-    return at == std::string::npos
-               ? ""
-               : said.substr(at + before.size(), said.find_first_of(" \n", at + before.size()) - at - before.size());
+    return at == std::string::npos ? ""
+                                   : said.substr(at + before.size(), said.find_first_of(" \n", at + before.size()) - at - before.size());
 }
 
 Clang find() {
@@ -90,8 +89,7 @@ const Clang& clang() {
 
 std::string clang_name(std::string& why_not) {
     if (clang().name.empty()) {
-        why_not = fmt::format(
-            "no clang {} or newer on the PATH or in ROCm; install clang-19 and lld-19, or set NORMTUNE_CLANG", oldest);
+        why_not = fmt::format("no clang {} or newer on the PATH or in ROCm; install clang-19 and lld-19, or set NORMTUNE_CLANG", oldest);
     }
     return clang().name;
 }

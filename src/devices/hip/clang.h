@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/compile_cache.h"
+#include "devices/compile/compile_cache.h"
 
 namespace normtune::hip {
 

@@ -43,21 +43,15 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     if (!info.registers || !info.shared_bytes) {
         throw DeviceError(DeviceFault::compile_failed, fmt::format("the code object has no kernel {}", main.kernel));
     }
-    const int programs =
-        programs_per_compute_unit(device.arch, device.warp_size, main.block, *info.registers, *info.shared_bytes);
-    info.occupancy =
-        static_cast<double>(programs * main.block) / threads_per_compute_unit(device.arch, device.warp_size);
+    const int programs = programs_per_compute_unit(device.arch, device.warp_size, main.block, *info.registers, *info.shared_bytes);
+    info.occupancy = static_cast<double>(programs * main.block) / threads_per_compute_unit(device.arch, device.warp_size);
     return info;
 }
 
 /// Whether a compiler gives code for the architecture; `why_not`: what it said.
-bool compiles(const std::string& name, const std::string& arch, const CompilePool::Compile& compile,
-              std::string& why_not) {
+bool compiles(const std::string& name, const std::string& arch, const CompilePool::Compile& compile, std::string& why_not) {
     try {
-        compile({name,
-                 arch,
-                 {standard},
-                 SourceText("extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }")});
+        compile({name, arch, {standard}, SourceText("extern \"C\" __attribute__((global)) void probe(int* p) { *p = 1; }")});
         return true;
     } catch (const DeviceError& error) {
         why_not = error.what();
@@ -72,8 +66,7 @@ int threads_per_compute_unit(const std::string& arch, int warp_size) {
     return file.simds * file.wavefronts * warp_size;
 }
 
-int programs_per_compute_unit(const std::string& arch, int warp_size, int threads, int registers,
-                              std::int64_t shared_bytes) {
+int programs_per_compute_unit(const std::string& arch, int warp_size, int threads, int registers, std::int64_t shared_bytes) {
     constexpr std::int64_t shared_of_a_unit = 64 << 10;
     const RegisterFile file = register_file(arch);
     const int given = (std::max(1, registers) + file.granule - 1) / file.granule * file.granule;
@@ -85,8 +78,7 @@ int programs_per_compute_unit(const std::string& arch, int warp_size, int thread
 
 gpu::Toolchain toolchain(const std::string& arch) {
     const auto with = [&](const std::string& name, CompilePool::Compile compile) {
-        return gpu::Toolchain{
-            std::make_unique<CompilePool>(name, arch, 0, std::move(compile)), {standard}, compile_info};
+        return gpu::Toolchain{std::make_unique<CompilePool>(name, arch, 0, std::move(compile)), {standard}, compile_info};
     };
     std::string no_hiprtc;
     const std::string hiprtc = hiprtc_name(no_hiprtc);

@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
-#include "devices/child_process.h"
 #include "devices/device.h"
 #include "devices/hip/code_object.h"
-#include "store/descriptor.h"
+#include "support/child_process.h"
+#include "support/descriptor.h"
 #include "support/error.h"
 
 namespace normtune::hip {
@@ -76,8 +76,7 @@ std::string own_executable() {
     return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder,
-                              const CompileJob& job) {
+CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder, const CompileJob& job) {
     const auto start = std::chrono::steady_clock::now();
     const ChildEnd end = run_child(words, folder.path("log"), compile_limit);
     CompiledCode code;
@@ -86,12 +85,11 @@ CompiledCode compile_in_child(const std::vector<std::string>& words, const Compi
         code.log = read_whole_file(folder.path("log"));
     }
     if (end.signal != 0 || end.timed_out) {
-        throw DeviceError(DeviceFault::compile_failed, fmt::format("{} for {}: the compiler's process ended with {}",
-                                                                   job.compiler, job.arch, end.description()));
+        throw DeviceError(DeviceFault::compile_failed,
+                          fmt::format("{} for {}: the compiler's process ended with {}", job.compiler, job.arch, end.description()));
     }
     if (end.status != 0) {
-        throw DeviceError(DeviceFault::compile_failed,
-                          fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log, end)));
+        throw DeviceError(DeviceFault::compile_failed, fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log, end)));
     }
     const std::string image = read_whole_file(folder.path("code"));
     code.image.resize(image.size());
@@ -103,8 +101,7 @@ CompiledCode compile_in_child(const std::vector<std::string>& words, const Compi
             code.shared_bytes = std::max(code.shared_bytes, kernel.shared_bytes);
         }
     } catch (const InputError& error) {
-        throw DeviceError(DeviceFault::compile_failed,
-                          fmt::format("{} for {}: {}", job.compiler, job.arch, error.what()));
+        throw DeviceError(DeviceFault::compile_failed, fmt::format("{} for {}: {}", job.compiler, job.arch, error.what()));
     }
     code.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return code;

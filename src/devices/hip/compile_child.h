@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/compile_cache.h"
+#include "devices/compile/compile_cache.h"
 
 namespace normtune::hip {
 
@@ -28,7 +28,6 @@ std::string own_executable();
 
 /// Runs a compiler that leaves its code object in the folder's "code", and reads the figures of the kernels in it.
 /// Throws DeviceError(compile_failed): the compiler's first error, or how its process ended.
-CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder,
-                              const CompileJob& job);
+CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder, const CompileJob& job);
 
 }  // namespace normtune::hip

@@ -50,8 +50,7 @@ DeviceInfo read_info(const gpu::Driver& driver, int ordinal) {
     info.name = name.data();
     info.arch = architecture_of(device);
     const std::string amdgpu = amdgpu_version("/sys");
-    info.driver = fmt::format("{}{}HIP {}", amdgpu.empty() ? "" : "amdgpu ", amdgpu.empty() ? "" : amdgpu + ", ",
-                              runtime_version());
+    info.driver = fmt::format("{}{}HIP {}", amdgpu.empty() ? "" : "amdgpu ", amdgpu.empty() ? "" : amdgpu + ", ", runtime_version());
     info.warp_size = gpu::attribute(driver, Attribute::warp_size, device);
     info.compute_units = gpu::attribute(driver, Attribute::compute_units, device);
     info.max_threads_per_program = gpu::attribute(driver, Attribute::max_threads_per_program, device);
@@ -102,8 +101,8 @@ std::vector<DeviceReport> find_hip_devices() {
     }
     int count = 0;
     if (driver->device_get_count(&count) != gpu::success || count == 0) {
-        return {{Backend::hip, std::nullopt,
-                 "HIP's run time sees no device; look at ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and rocminfo"}};
+        return {
+            {Backend::hip, std::nullopt, "HIP's run time sees no device; look at ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and rocminfo"}};
     }
     std::vector<DeviceReport> reports;
     for (int ordinal = 0; ordinal < count; ++ordinal) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/registry.h"
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune::hip {
 

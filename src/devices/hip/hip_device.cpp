@@ -16,8 +16,7 @@ std::unique_ptr<Device> open_hip_device(int ordinal) {
     }
     DeviceInfo info = describe_hip_device(ordinal);
     gpu::Toolchain tools = toolchain(info.arch);
-    return gpu::open_device(
-        {*driver, std::move(info), std::move(tools), [](const std::string& bus) { return read_clocks(bus, "/sys"); }});
+    return gpu::open_device({*driver, std::move(info), std::move(tools), [](const std::string& bus) { return read_clocks(bus, "/sys"); }});
 }
 
 }  // namespace normtune::hip

@@ -46,8 +46,7 @@ LoadedHiprtc load() {
     constexpr std::array<std::string_view, 2> stems{"libhiprtc", "libamdhip64"};
     const DynamicLibrary library(rocm_libraries(stems));
     if (!library.is_open()) {
-        loaded.why_not =
-            fmt::format("no hiprtc: {}; install ROCm, or Debian's libamdhip64-5, or set ROCM_PATH", library.why_not());
+        loaded.why_not = fmt::format("no hiprtc: {}; install ROCm, or Debian's libamdhip64-5, or set ROCM_PATH", library.why_not());
         return loaded;
     }
     Hiprtc& api = loaded.api;
@@ -68,8 +67,8 @@ LoadedHiprtc load() {
         return loaded;
     }
     const std::size_t slash = library.path().rfind('/');
-    loaded.name = fmt::format("hiprtc {}.{} ({})", major, minor,
-                              slash == std::string::npos ? library.path() : library.path().substr(slash + 1));
+    loaded.name =
+        fmt::format("hiprtc {}.{} ({})", major, minor, slash == std::string::npos ? library.path() : library.path().substr(slash + 1));
     return loaded;
 }
 
@@ -138,10 +137,8 @@ std::string& hip_compiler_executable() {
 
 CompiledCode hiprtc_compile(const CompileJob& job) {
     const CompileFolder folder;
-    write_whole_file(folder.path("job"),
-                     json{{"arch", job.arch}, {"options", job.options}, {"source", job.source.text()}}.dump());
-    return compile_in_child(
-        {hip_compiler_executable(), std::string(child_word), folder.path("job"), folder.path("code")}, folder, job);
+    write_whole_file(folder.path("job"), json{{"arch", job.arch}, {"options", job.options}, {"source", job.source.text()}}.dump());
+    return compile_in_child({hip_compiler_executable(), std::string(child_word), folder.path("job"), folder.path("code")}, folder, job);
 }
 
 std::optional<int> run_as_hip_compiler(int argc, char** argv) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "store/compile_cache.h"
+#include "devices/compile/compile_cache.h"
 
 namespace normtune::hip {
 

@@ -28,12 +28,10 @@ struct Hip {
     const char* (*get_error_string)(Result);
     Result (*device_get_attribute)(int* value, int attribute, DeviceId);
     Result (*get_device_properties)(void* properties, DeviceId);
-    Result (*module_launch_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream, void** arguments,
-                                   void** extra);
-    Result (*module_launch_cooperative_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                               unsigned block_x, unsigned block_y, unsigned block_z,
-                                               unsigned shared_bytes, Stream, void** arguments);
+    Result (*module_launch_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared_bytes, Stream, void** arguments, void** extra);
+    Result (*module_launch_cooperative_kernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                               unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream, void** arguments);
     Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value, unsigned flags, std::uint32_t mask);
 };
 
@@ -100,14 +98,14 @@ Result function_allow_shared(Function, std::int64_t) {
 
 Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
     if (!shape.cooperative) {
-        return hip().module_launch_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1,
-                                          shape.shared_bytes, stream, arguments, nullptr);
+        return hip().module_launch_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1, shape.shared_bytes, stream, arguments,
+                                          nullptr);
     }
     if (hip().module_launch_cooperative_kernel == nullptr) {
         return not_supported;
     }
-    return hip().module_launch_cooperative_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1,
-                                                  shape.shared_bytes, stream, arguments);
+    return hip().module_launch_cooperative_kernel(function, shape.grid_x, shape.grid_y, 1, shape.block, 1, 1, shape.shared_bytes, stream,
+                                                  arguments);
 }
 
 Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value) {
@@ -121,8 +119,7 @@ LoadedRuntime load() {
     constexpr std::array<std::string_view, 1> stems{"libamdhip64"};
     const DynamicLibrary library(rocm_libraries(stems));
     if (!library.is_open()) {
-        loaded.why_not =
-            fmt::format("no HIP run time: {}; install ROCm, or set ROCM_PATH to where it is", library.why_not());
+        loaded.why_not = fmt::format("no HIP run time: {}; install ROCm, or set ROCM_PATH to where it is", library.why_not());
         return loaded;
     }
     Hip& h = loaded.hip;
@@ -180,8 +177,7 @@ LoadedRuntime load() {
     library.load(d.graph_exec_destroy, "hipGraphExecDestroy", missing);
     library.load(d.graph_destroy, "hipGraphDestroy", missing);
     if (!missing.empty()) {
-        loaded.why_not = fmt::format("the HIP run time is too old: {} has no {}; ROCm 5.2 or newer is needed",
-                                     library.path(), missing);
+        loaded.why_not = fmt::format("the HIP run time is too old: {} has no {}; ROCm 5.2 or newer is needed", library.path(), missing);
         return loaded;
     }
     if (const Result result = h.init(0); result != gpu::success) {

@@ -1,8 +1,8 @@
 // The samples that a recorded trial gives when it is measured again: its rounds, and the spread within them. Pure.
 #pragma once
 
-#include "measure/measurement.h"
-#include "run/random.h"
+#include "support/random.h"
+#include "trial/measurement.h"
 
 namespace normtune {
 

@@ -14,9 +14,9 @@
 #include "devices/replay/recorded_times.h"
 #include "devices/replay/replay_script.h"
 #include "devices/replay/scripted_faults.h"
-#include "run/random.h"
 #include "store/results.h"
 #include "support/error.h"
+#include "support/random.h"
 
 namespace normtune {
 
@@ -45,9 +45,7 @@ struct ReplayBuffers : Buffers {
     int sets() const override { return count; }
     std::int64_t rotation_bytes() const override { return count * tensor_bytes(problem); }
     void upload(TensorRole, int, std::span<const std::byte>) override {}
-    void download(TensorRole, int, std::span<std::byte> bytes) const override {
-        std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    }
+    void download(TensorRole, int, std::span<std::byte> bytes) const override { std::fill(bytes.begin(), bytes.end(), std::byte{0}); }
 };
 
 double draw(const Noise& noise, Random& random) {
@@ -64,8 +62,8 @@ double draw(const Noise& noise, Random& random) {
 
 DeviceInfo device_of(const ReplayScript& script, int ordinal) {
     if (ordinal >= script.devices) {
-        throw InputError(fmt::format("{}: there is no replay device {}: the script plays {} (devices: N plays more)",
-                                     script.file, ordinal, script.devices));
+        throw InputError(fmt::format("{}: there is no replay device {}: the script plays {} (devices: N plays more)", script.file, ordinal,
+                                     script.devices));
     }
     DeviceInfo device = script.device;
     device.ordinal = ordinal;
@@ -129,15 +127,13 @@ public:
         wait_ms(script_.open_ms);
         faults_.play(Moment::open, buffers->problem_key, "");
         const std::int64_t one = tensor_bytes(problem);
-        buffers->count =
-            static_cast<int>(std::clamp<std::int64_t>((request.rotation_bytes + one - 1) / one, 1, 1 << 20));
+        buffers->count = static_cast<int>(std::clamp<std::int64_t>((request.rotation_bytes + one - 1) / one, 1, 1 << 20));
         return buffers;
     }
 
     void run(const Kernel&, Buffers&, int) override {}
 
-    std::optional<Verification> scripted_verification(const Problem& problem,
-                                                      const Configuration& configuration) override {
+    std::optional<Verification> scripted_verification(const Problem& problem, const Configuration& configuration) override {
         wait_ms(script_.verify_ms);
         const std::string problem_key = problem.key();
         const std::string config_key = configuration.key();
@@ -215,8 +211,7 @@ private:
     }
 
     double copy_us(const Problem& problem) const {
-        return script_.copy_us > 0 ? script_.copy_us
-                                   : static_cast<double>(least_bytes(problem)) / script_.copy_gbps / 1e3;
+        return script_.copy_us > 0 ? script_.copy_us : static_cast<double>(least_bytes(problem)) / script_.copy_gbps / 1e3;
     }
 
     /// A measured record of the problem, for the copy's and the empty launch's times; null: none.
@@ -225,15 +220,11 @@ private:
         return found == beside_.end() ? nullptr : found->second;
     }
 
-    static bool plays_record(const ReplayKernel* kernel) {
-        return kernel != nullptr && kernel->timing == nullptr && kernel->recorded;
-    }
+    static bool plays_record(const ReplayKernel* kernel) { return kernel != nullptr && kernel->timing == nullptr && kernel->recorded; }
 
-    double next_us(const ReplayKernel* kernel, const Problem& problem, Moment moment, const Measurement* beside,
-                   Random& random) {
+    double next_us(const ReplayKernel* kernel, const Problem& problem, Moment moment, const Measurement* beside, Random& random) {
         const auto taken = static_cast<double>(samples_taken_++);
-        const double drift =
-            1 + script_.drift_amplitude * std::sin(2 * std::numbers::pi * taken / script_.drift_period_samples);
+        const double drift = 1 + script_.drift_amplitude * std::sin(2 * std::numbers::pi * taken / script_.drift_period_samples);
         if (moment != Moment::measure) {
             const bool scripted = beside == nullptr || beside->limit_us <= 0;
             const double copy = scripted ? copy_us(problem) : beside->limit_us;

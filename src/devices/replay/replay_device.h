@@ -5,7 +5,7 @@
 #include <string>
 
 #include "devices/device.h"
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune {
 

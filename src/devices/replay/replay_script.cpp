@@ -8,7 +8,7 @@
 #include <array>
 #include <filesystem>
 
-#include "store/atomic_file.h"
+#include "support/atomic_file.h"
 #include "support/yaml_reader.h"
 
 namespace normtune {
@@ -101,8 +101,7 @@ ScriptedFault read_fault(const YamlNode& node) {
     fault.at = node.require("at").one_of(moment_names);
     fault.kind = node.require("do").one_of(fault_kind_names);
     if (!makes_sense(fault.at, fault.kind)) {
-        node.fail(
-            fmt::format("'{}' cannot happen at '{}'", fault_kind_names.name(fault.kind), moment_names.name(fault.at)));
+        node.fail(fmt::format("'{}' cannot happen at '{}'", fault_kind_names.name(fault.kind), moment_names.name(fault.at)));
     }
     const YamlNode* signal = node.find("signal");
     fault.signal = signal != nullptr ? read_signal(*signal) : SIGSEGV;
@@ -117,8 +116,8 @@ ScriptedFault read_fault(const YamlNode& node) {
 }
 
 void read_device(const YamlNode& node, DeviceInfo& device) {
-    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "shared_kib", "cache_mib",
-                    "memory_mib", "has_async_copy"});
+    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "shared_kib", "cache_mib", "memory_mib",
+                    "has_async_copy"});
     device.name = node.find_string("name").value_or(device.name);
     device.arch = node.find_string("arch").value_or(device.arch);
     const auto whole = [&](const char* key, int& value, std::int64_t most) {
@@ -127,8 +126,7 @@ void read_device(const YamlNode& node, DeviceInfo& device) {
     whole("warp_size", device.warp_size, 1024);
     whole("compute_units", device.compute_units, 1 << 20);
     whole("max_threads_per_program", device.max_threads_per_program, 1 << 20);
-    device.shared_bytes_per_program =
-        node.find_integer("shared_kib", 0, 1 << 20).value_or(device.shared_bytes_per_program / 1024) * 1024;
+    device.shared_bytes_per_program = node.find_integer("shared_kib", 0, 1 << 20).value_or(device.shared_bytes_per_program / 1024) * 1024;
     device.cache_bytes = node.find_integer("cache_mib", 0, 1 << 20).value_or(device.cache_bytes / mebi) * mebi;
     device.memory_bytes = node.find_integer("memory_mib", 1, 1 << 30).value_or(device.memory_bytes / mebi) * mebi;
     device.has_async_copy = node.find_boolean("has_async_copy").value_or(device.has_async_copy);
@@ -155,8 +153,7 @@ bool TrialPattern::matches(const std::string& problem_key, const std::string& co
 
 ReplayScript parse_replay_script(std::string_view yaml, const std::string& file) {
     const YamlNode root = parse_yaml(yaml, file);
-    root.only_keys(
-        {"device", "devices", "seed", "copy", "empty", "noise", "drift", "delays", "recorded", "timings", "faults"});
+    root.only_keys({"device", "devices", "seed", "copy", "empty", "noise", "drift", "delays", "recorded", "timings", "faults"});
     ReplayScript script;
     script.file = file;
     script.device = default_device();

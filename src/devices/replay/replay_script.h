@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "problem/device_info.h"
+#include "space/device_info.h"
 #include "support/names.h"
 
 namespace normtune {
@@ -56,9 +56,9 @@ enum class FaultKind {
     print,
     lose
 };
-inline constexpr NameTable<FaultKind, 14> fault_kind_names{
-    {"crash", "exit", "hang", "throw", "bad_alloc", "unsupported", "compile_failed", "launch_failed", "out_of_memory",
-     "incorrect", "throttle", "bad_sample", "print", "lose"}};
+inline constexpr NameTable<FaultKind, 14> fault_kind_names{{"crash", "exit", "hang", "throw", "bad_alloc", "unsupported", "compile_failed",
+                                                            "launch_failed", "out_of_memory", "incorrect", "throttle", "bad_sample",
+                                                            "print", "lose"}};
 
 struct ScriptedFault {
     TrialPattern trials;

@@ -29,8 +29,7 @@ std::string ScriptedFaults::lost_marker() const {
 
 void ScriptedFaults::refuse_if_lost() const {
     if (std::filesystem::exists(lost_marker())) {
-        throw InputError(
-            fmt::format("replay device {} is lost; remove {} to have it back", script_.device.ordinal, lost_marker()));
+        throw InputError(fmt::format("replay device {} is lost; remove {} to have it back", script_.device.ordinal, lost_marker()));
     }
 }
 

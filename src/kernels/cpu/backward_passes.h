@@ -36,9 +36,8 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, bool Masked, bool Select, int U, int R>
-    [[gnu::always_inline]] static inline void sum_step(const RowTile& t, const T* const (&x)[R],
-                                                       const T* const (&dy)[R], const F (&scale)[R], F offset,
-                                                       std::int64_t c, std::int64_t end, F (&sums)[R][U]) {
+    [[gnu::always_inline]] static inline void sum_step(const RowTile& t, const T* const (&x)[R], const T* const (&dy)[R],
+                                                       const F (&scale)[R], F offset, std::int64_t c, std::int64_t end, F (&sums)[R][U]) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
@@ -107,8 +106,7 @@ struct Backward : Steps<V, T> {
 
     /// dx = rstd·m − coefficient·x [+ ds]
     template <bool Masked>
-    [[gnu::always_inline]] static inline F gradient(const RowTile& t, F x, F m, F rstd, F coefficient,
-                                                    std::int64_t flat, M mask) {
+    [[gnu::always_inline]] static inline F gradient(const RowTile& t, F x, F m, F rstd, F coefficient, std::int64_t flat, M mask) {
         F dx = V::sub(V::mul(rstd, m), V::mul(coefficient, x));
         if (t.ds != nullptr) {
             dx = V::add(dx, S::template load<Masked>(static_cast<const T*>(t.ds) + flat, mask));
@@ -117,9 +115,8 @@ struct Backward : Steps<V, T> {
     }
 
     template <Casting C, bool Masked, bool Stream, int U, int R>
-    [[gnu::always_inline]] static inline void write_step(const RowTile& t, const T* const (&x)[R],
-                                                         const T* const (&dy)[R], const F (&rstd)[R],
-                                                         const F (&coefficient)[R], F offset, std::int64_t c, M mask) {
+    [[gnu::always_inline]] static inline void write_step(const RowTile& t, const T* const (&x)[R], const T* const (&dy)[R],
+                                                         const F (&rstd)[R], const F (&coefficient)[R], F offset, std::int64_t c, M mask) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
@@ -137,8 +134,7 @@ struct Backward : Steps<V, T> {
                 }
                 const std::int64_t flat = r * t.cols + at;
                 S::template store<Masked, Stream>(static_cast<T*>(t.dx) + flat,
-                                                  gradient<Masked>(t, xv, m, rstd[r], coefficient[r], flat, mask),
-                                                  mask);
+                                                  gradient<Masked>(t, xv, m, rstd[r], coefficient[r], flat, mask), mask);
             }
         }
     }
@@ -208,8 +204,7 @@ struct Backward : Steps<V, T> {
                 }
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns),
-                                                         masks[u]);
+                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
                     x[r][u] = S::template load<!Even>(px + u * lanes, masks[u]);
                     const F dy = S::template load<!Even>(pdy + u * lanes, masks[u]);
                     m[r][u] = scaled<C>(dy, g);
@@ -261,8 +256,7 @@ struct Backward : Steps<V, T> {
             if (c < end) {
                 const M mask = V::mask(end - c);
                 float* sum = t.dgamma + c;
-                V::store_row(sum,
-                             add_gradient<C>(V::load_row(sum), V::load(dy + c, mask), V::load(x + c, mask), scale));
+                V::store_row(sum, add_gradient<C>(V::load_row(sum), V::load(dy + c, mask), V::load(x + c, mask), scale));
             }
         }
     }

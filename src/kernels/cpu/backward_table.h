@@ -24,9 +24,8 @@ struct BackwardTable {
             return with_tile<most_rows>(vectors, key.rows, [&]<int U, int R>() -> WritePass {
                 if constexpr (sizeof(T) == 2) {
                     if (key.casting == Casting::none) {
-                        return key.stream
-                                   ? &Backward<VectorOf<Isa, T>, T>::template gradient_rows<Casting::none, true, U, R>
-                                   : &Backward<VectorOf<Isa, T>, T>::template gradient_rows<Casting::none, false, U, R>;
+                        return key.stream ? &Backward<VectorOf<Isa, T>, T>::template gradient_rows<Casting::none, true, U, R>
+                                          : &Backward<VectorOf<Isa, T>, T>::template gradient_rows<Casting::none, false, U, R>;
                     }
                 }
                 return key.stream ? &Backward<VectorOf<Isa, T>, T>::template gradient_rows<Casting::llama, true, U, R>
@@ -37,19 +36,16 @@ struct BackwardTable {
 
     static ResidentPass resident(const PassKey& key) {
         return with_casting(key, [&]<class T, Casting C>() {
-            return with_tile<VectorOf<Isa, T>::accumulators>(
-                key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
-                    return key.reduction == Reduction::even
-                               ? &Backward<VectorOf<Isa, T>, T>::template resident<C, true, U, R>
-                               : &Backward<VectorOf<Isa, T>, T>::template resident<C, false, U, R>;
-                });
+            return with_tile<VectorOf<Isa, T>::accumulators>(key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
+                return key.reduction == Reduction::even ? &Backward<VectorOf<Isa, T>, T>::template resident<C, true, U, R>
+                                                        : &Backward<VectorOf<Isa, T>, T>::template resident<C, false, U, R>;
+            });
         });
     }
 
     static ColumnPass column_gradient(const PassKey& key) {
-        return with_casting(key, []<class T, Casting C>() -> ColumnPass {
-            return &Backward<VectorOf<Isa, T>, T>::template column_gradient<C>;
-        });
+        return with_casting(key,
+                            []<class T, Casting C>() -> ColumnPass { return &Backward<VectorOf<Isa, T>, T>::template column_gradient<C>; });
     }
 
     static FoldPass fold(const PassKey& key) {
@@ -57,8 +53,7 @@ struct BackwardTable {
     }
 
     template <class T>
-    static void fold_rows(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin,
-                          std::int64_t end) {
+    static void fold_rows(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin, std::int64_t end) {
         using V = VectorOf<Isa, T>;
         for (std::int64_t c = begin; c < end; c += V::lanes) {
             auto sum = V::zero();

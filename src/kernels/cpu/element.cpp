@@ -36,8 +36,7 @@ fp16 to_fp16(float value) {
     } else if (magnitude >= 0x477ff000U) {  // 65520 and above round to infinity
         half = 0x7c00U;
     } else if (magnitude < 0x38800000U) {  // below 2⁻¹⁴: adding 1/2 leaves units of 2⁻²⁴, rounded to even
-        half =
-            std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
+        half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
     } else {
         half = (magnitude - 0x38000000U + 0xfffU + ((magnitude >> 13) & 1U)) >> 13;
     }

@@ -32,8 +32,8 @@ struct Forward : Steps<V, T> {
     }
 
     template <bool RoundSquares, bool Masked, bool Select, int U, int R>
-    [[gnu::always_inline]] static inline void square_step(const RowTile& t, const T* const (&x)[R], std::int64_t c,
-                                                          std::int64_t end, F (&sums)[R][U]) {
+    [[gnu::always_inline]] static inline void square_step(const RowTile& t, const T* const (&x)[R], std::int64_t c, std::int64_t end,
+                                                          F (&sums)[R][U]) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const std::int64_t at = c + u * lanes;
@@ -93,8 +93,8 @@ struct Forward : Steps<V, T> {
     }
 
     template <bool RoundNormal, bool Masked, bool Stream, int U, int R>
-    [[gnu::always_inline]] static inline void scale_step(const RowTile& t, const T* const (&x)[R], const F (&scale)[R],
-                                                         F offset, std::int64_t c, M mask) {
+    [[gnu::always_inline]] static inline void scale_step(const RowTile& t, const T* const (&x)[R], const F (&scale)[R], F offset,
+                                                         std::int64_t c, M mask) {
         NORMTUNE_UNROLL
         for (int u = 0; u < U; ++u) {
             const F g = S::template gamma<Masked>(t, offset, c, u * lanes, mask);
@@ -133,8 +133,7 @@ struct Forward : Steps<V, T> {
                 for (int r = 0; r < R; ++r) {
                     S::prefetch(next[r] + c, t.ahead * t.x_stride, step, t.prefetch);
                     if (t.residual != nullptr) {
-                        S::prefetch(static_cast<const T*>(t.residual) + r * t.cols + c, t.ahead * t.cols, step,
-                                    t.prefetch);
+                        S::prefetch(static_cast<const T*>(t.residual) + r * t.cols + c, t.ahead * t.cols, step, t.prefetch);
                     }
                 }
             }
@@ -169,8 +168,7 @@ struct Forward : Steps<V, T> {
                 if (t.prefetch != Prefetch::none) {
                     S::prefetch(x, t.ahead > 0 ? t.ahead * t.x_stride : streaming_distance<T>, U * lanes, t.prefetch);
                     if (t.residual != nullptr) {
-                        S::prefetch(static_cast<const T*>(now.residual) + r * t.cols, t.ahead * t.cols, U * lanes,
-                                    t.prefetch);
+                        S::prefetch(static_cast<const T*>(now.residual) + r * t.cols, t.ahead * t.cols, U * lanes, t.prefetch);
                     }
                 }
                 NORMTUNE_UNROLL
@@ -196,8 +194,7 @@ struct Forward : Steps<V, T> {
             const auto write = [&]<bool Stream>() __attribute__((always_inline)) {
                 NORMTUNE_UNROLL
                 for (int u = 0; u < U; ++u) {
-                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns),
-                                                         masks[u]);
+                    const F g = S::template gamma<!Even>(t, offset, 0, (u * lanes) & static_cast<int>(t.gamma_columns), masks[u]);
                     NORMTUNE_UNROLL
                     for (int r = 0; r < R; ++r) {
                         F normal = V::mul(v[r][u], scale[r]);

@@ -41,12 +41,10 @@ struct ForwardTable {
 
     static ResidentPass resident(const PassKey& key) {
         return with_casting(key, [&]<class T, Casting C>() {
-            return with_tile<2 * VectorOf<Isa, T>::accumulators>(
-                key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
-                    return key.reduction == Reduction::even
-                               ? &Forward<VectorOf<Isa, T>, T>::template resident<C, true, U, R>
-                               : &Forward<VectorOf<Isa, T>, T>::template resident<C, false, U, R>;
-                });
+            return with_tile<2 * VectorOf<Isa, T>::accumulators>(key.vectors, key.rows, [&]<int U, int R>() -> ResidentPass {
+                return key.reduction == Reduction::even ? &Forward<VectorOf<Isa, T>, T>::template resident<C, true, U, R>
+                                                        : &Forward<VectorOf<Isa, T>, T>::template resident<C, false, U, R>;
+            });
         });
     }
 
@@ -63,11 +61,9 @@ struct ForwardTable {
         }
         for (std::int64_t c = 0; c < cols; c += V::lanes) {
             const auto mask = V::mask(cols - c);
-            auto w = narrow ? V::load(static_cast<const T*>(gamma) + c, mask)
-                            : V::load_wide(static_cast<const float*>(gamma) + c, mask);
+            auto w = narrow ? V::load(static_cast<const T*>(gamma) + c, mask) : V::load_wide(static_cast<const float*>(gamma) + c, mask);
             if (rounded) {
-                w = V::round(
-                    V::add(added, V::round(V::add(w, V::zero()))));  // the addition quiets NaN, which round needs
+                w = V::round(V::add(added, V::round(V::add(w, V::zero()))));  // the addition quiets NaN, which round needs
             } else {
                 w = V::add(added, w);
             }

@@ -27,8 +27,8 @@ std::vector<const PassSet*> usable_pass_sets() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq")) {
         static const PassSet set = filled(avx512::add_forward, avx512::add_backward);
         sets.push_back(&set);
     }
@@ -56,8 +56,7 @@ const PassSet& chosen_pass_set() {
         names += names.empty() ? "" : ", ";
         names += set->name;
     }
-    throw InputError(
-        fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this processor runs; known: {}", wanted, names));
+    throw InputError(fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this processor runs; known: {}", wanted, names));
 }
 
 std::string arch_name(const PassSet& set) {

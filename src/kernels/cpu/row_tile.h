@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "problem/configuration.h"
 #include "problem/operation.h"
+#include "space/configuration.h"
 
 namespace normtune::cpu {
 
@@ -72,8 +72,7 @@ using ColumnPass = void (*)(const RowTile&, std::int64_t rows, std::int64_t begi
 using GammaPass = void (*)(const void* gamma, bool narrow, float offset, bool rounded, float* out, std::int64_t cols);
 /// out[c] = Σ over `count` rows, `stride` floats apart, rounded to the pass's type, or kept in fp32 (not narrow), for c
 /// in [begin, end).
-using FoldPass = void (*)(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin,
-                          std::int64_t end);
+using FoldPass = void (*)(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin, std::int64_t end);
 /// Copies a multiple of 64 bytes between 64-byte aligned places.
 using CopyPass = void (*)(void* to, const void* from, std::int64_t bytes);
 

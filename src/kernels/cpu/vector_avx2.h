@@ -28,9 +28,7 @@ struct Single {
     }
     NORMTUNE_INLINE F round(F v) { return v; }
     /// Every NaN as the one with an empty lower half, which rounding to bf16 keeps.
-    NORMTUNE_INLINE F quiet_nan(F v) {
-        return _mm256_blendv_ps(v, _mm256_set1_ps(__builtin_nanf("")), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    }
+    NORMTUNE_INLINE F quiet_nan(F v) { return _mm256_blendv_ps(v, _mm256_set1_ps(__builtin_nanf("")), _mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
 
     NORMTUNE_INLINE M mask(std::int64_t n) {
         const int count = n >= lanes ? lanes : static_cast<int>(n);
@@ -68,9 +66,7 @@ struct Halves : VectorPair<Single> {
         __builtin_memcpy(p, buffer, static_cast<std::size_t>(count) * sizeof(std::uint16_t));
     }
     NORMTUNE_INLINE __m256i load_bits(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
-    NORMTUNE_INLINE __m256i load_bits(const void* p, M m) {
-        return m.count == lanes ? load_bits(p) : load_part(p, m.count);
-    }
+    NORMTUNE_INLINE __m256i load_bits(const void* p, M m) { return m.count == lanes ? load_bits(p) : load_part(p, m.count); }
     NORMTUNE_INLINE void store_bits(void* p, __m256i halves) { _mm256_storeu_si256(static_cast<__m256i*>(p), halves); }
     NORMTUNE_INLINE void store_bits(void* p, __m256i halves, M m) {
         if (m.count == lanes) {
@@ -96,15 +92,12 @@ struct PairBf16 : Halves {
         return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
     }
     NORMTUNE_INLINE F round(F v) {
-        return {_mm256_castsi256_ps(_mm256_and_si256(nearest(v.a), upper())),
-                _mm256_castsi256_ps(_mm256_and_si256(nearest(v.b), upper()))};
+        return {_mm256_castsi256_ps(_mm256_and_si256(nearest(v.a), upper())), _mm256_castsi256_ps(_mm256_and_si256(nearest(v.b), upper()))};
     }
     NORMTUNE_INLINE F widen(__m256i both) {
         return {_mm256_castsi256_ps(_mm256_slli_epi32(both, 16)), _mm256_castsi256_ps(_mm256_and_si256(both, upper()))};
     }
-    NORMTUNE_INLINE __m256i narrow(F v) {
-        return _mm256_blend_epi16(_mm256_srli_epi32(nearest(v.a), 16), nearest(v.b), 0xaa);
-    }
+    NORMTUNE_INLINE __m256i narrow(F v) { return _mm256_blend_epi16(_mm256_srli_epi32(nearest(v.a), 16), nearest(v.b), 0xaa); }
 
     NORMTUNE_INLINE F load(const bf16* p) { return widen(load_bits(p)); }
     NORMTUNE_INLINE F load(const bf16* p, M m) { return widen(load_bits(p, m)); }
@@ -117,8 +110,7 @@ struct PairBf16 : Halves {
         const __m256 second = Single::quiet_nan(Single::load(p + 8, Single::mask(m.count - 8)));
         const __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(first, second, 0x88));
         const __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(first, second, 0xdd));
-        return {_mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8)),
-                _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8))};
+        return {_mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8)), _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8))};
     }
     NORMTUNE_INLINE void store_wide(float* p, F v, M m) {
         const __m256 low = _mm256_unpacklo_ps(v.a, v.b);

@@ -68,8 +68,7 @@ struct PairBf16 : VectorPair<Single> {
     using M = HalfMask;
 
     NORMTUNE_INLINE M mask(std::int64_t n) {
-        return {first_bits(n, 32), static_cast<__mmask16>(first_bits((n + 1) / 2, 16)),
-                static_cast<__mmask16>(first_bits(n / 2, 16))};
+        return {first_bits(n, 32), static_cast<__mmask16>(first_bits((n + 1) / 2, 16)), static_cast<__mmask16>(first_bits(n / 2, 16))};
     }
     NORMTUNE_INLINE F select(M m, F v) { return {Single::select(m.a, v.a), Single::select(m.b, v.b)}; }
 
@@ -84,16 +83,14 @@ struct PairBf16 : VectorPair<Single> {
         return _mm512_mask_add_epi32(up, odd, up, _mm512_set1_epi32(1));
     }
     NORMTUNE_INLINE F round(F v) {
-        return {_mm512_castsi512_ps(_mm512_and_si512(nearest(v.a), upper())),
-                _mm512_castsi512_ps(_mm512_and_si512(nearest(v.b), upper()))};
+        return {_mm512_castsi512_ps(_mm512_and_si512(nearest(v.a), upper())), _mm512_castsi512_ps(_mm512_and_si512(nearest(v.b), upper()))};
     }
     NORMTUNE_INLINE F widen(__m512i both) {
         return {_mm512_castsi512_ps(_mm512_slli_epi32(both, 16)), _mm512_castsi512_ps(_mm512_and_si512(both, upper()))};
     }
     NORMTUNE_INLINE __m512i narrow(F v) {
         constexpr int first_or_both_others = 0xf8;
-        return _mm512_ternarylogic_epi32(_mm512_srli_epi32(nearest(v.a), 16), nearest(v.b), upper(),
-                                         first_or_both_others);
+        return _mm512_ternarylogic_epi32(_mm512_srli_epi32(nearest(v.a), 16), nearest(v.b), upper(), first_or_both_others);
     }
 
     NORMTUNE_INLINE F load(const bf16* p) { return widen(_mm512_loadu_si512(p)); }
@@ -124,9 +121,7 @@ struct PairFp16 : VectorPair<Single> {
     NORMTUNE_INLINE M mask(std::int64_t n) { return {first_bits(n, 32), Single::mask(n), Single::mask(n - 16)}; }
     NORMTUNE_INLINE F select(M m, F v) { return {Single::select(m.a, v.a), Single::select(m.b, v.b)}; }
 
-    NORMTUNE_INLINE __m256i narrow(__m512 v) {
-        return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    }
+    NORMTUNE_INLINE __m256i narrow(__m512 v) { return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
     NORMTUNE_INLINE F round(F v) { return {_mm512_cvtph_ps(narrow(v.a)), _mm512_cvtph_ps(narrow(v.b))}; }
 
     NORMTUNE_INLINE F load(const fp16* p) {
@@ -134,8 +129,7 @@ struct PairFp16 : VectorPair<Single> {
                 _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 16)))};
     }
     NORMTUNE_INLINE F load(const fp16* p, M m) {
-        return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m.a, p)),
-                _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m.b, p + 16))};
+        return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m.a, p)), _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m.b, p + 16))};
     }
     NORMTUNE_INLINE void store(fp16* p, F v) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(v.a));

@@ -124,9 +124,7 @@ struct Halves : VectorPair<Single> {
 
 /// Eight bf16 elements: a has the even ones, b the odd ones (see the AVX-512 one).
 struct PairBf16 : Halves {
-    NORMTUNE_INLINE F select(M m, F v) {
-        return {Single::select({(m.count + 1) / 2}, v.a), Single::select({m.count / 2}, v.b)};
-    }
+    NORMTUNE_INLINE F select(M m, F v) { return {Single::select({(m.count + 1) / 2}, v.a), Single::select({m.count / 2}, v.b)}; }
     /// Bits of the nearest bf16 in the upper half of each lane; the lower half is not cleared. A NaN whose lower half
     /// is empty stays one: bf16 has no other, arithmetic passes them on, and what comes in as fp32 is made so
     /// (quiet_nan).
@@ -135,8 +133,7 @@ struct PairBf16 : Halves {
         return bits + (0x7fffU + ((bits >> 16U) & 1U));
     }
     NORMTUNE_INLINE F round(F v) {
-        return {reinterpret_cast<Single::F>(nearest(v.a) & 0xffff0000U),
-                reinterpret_cast<Single::F>(nearest(v.b) & 0xffff0000U)};
+        return {reinterpret_cast<Single::F>(nearest(v.a) & 0xffff0000U), reinterpret_cast<Single::F>(nearest(v.b) & 0xffff0000U)};
     }
     NORMTUNE_INLINE F widen(U words) {
         return {reinterpret_cast<Single::F>(words << 16U), reinterpret_cast<Single::F>(words & 0xffff0000U)};
@@ -152,8 +149,7 @@ struct PairBf16 : Halves {
     NORMTUNE_INLINE F load_wide(const float* p, M m) {
         const Single::F first = Single::quiet_nan(Single::load(p, Single::mask(m.count)));
         const Single::F second = Single::quiet_nan(Single::load(p + 4, Single::mask(m.count - 4)));
-        return {Single::F{first[0], first[2], second[0], second[2]},
-                Single::F{first[1], first[3], second[1], second[3]}};
+        return {Single::F{first[0], first[2], second[0], second[2]}, Single::F{first[1], first[3], second[1], second[3]}};
     }
     NORMTUNE_INLINE void store_wide(float* p, F v, M m) {
         Single::store(p, Single::F{v.a[0], v.b[0], v.a[1], v.b[1]}, Single::mask(m.count));

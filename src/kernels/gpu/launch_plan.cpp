@@ -14,9 +14,7 @@ Argument pointer(std::string_view name, TensorRole tensor, bool present = true) 
 }
 
 Argument workspace(std::string_view name, std::int64_t at, bool present = true) {
-    return {
-        name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at,
-        0};
+    return {name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at, 0};
 }
 
 Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
@@ -26,11 +24,7 @@ Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
 class Planner {
 public:
     Planner(const Configuration& c, const Problem& problem, const DeviceInfo& device)
-        : c_(c),
-          problem_(problem),
-          device_(device),
-          operation_(problem.operation),
-          grid_(grid_shape(c, problem, device)) {}
+        : c_(c), problem_(problem), device_(device), operation_(problem.operation), grid_(grid_shape(c, problem, device)) {}
 
     LaunchPlan plan() {
         if (operation_.has_forward()) {
@@ -51,17 +45,16 @@ public:
 private:
     void forward() {
         Launch launch = row_kernel("nt_forward", false);
-        launch.arguments = {
-            pointer("x", TensorRole::x),
-            pointer("residual", TensorRole::residual, operation_.fused()),
-            pointer("gamma", TensorRole::gamma, operation_.affine),
-            pointer("y", TensorRole::y),
-            pointer("s", TensorRole::s, operation_.fused()),
-            pointer("rstd", TensorRole::rstd),
-            integer("rows", ArgumentType::int64, problem_.shape.rows),
-            integer("programs", ArgumentType::int32, grid_.programs),
-            integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program),
-            {"eps", ArgumentType::fp32, Argument::Source::value, TensorRole::x, 0, static_cast<float>(operation_.eps)}};
+        launch.arguments = {pointer("x", TensorRole::x),
+                            pointer("residual", TensorRole::residual, operation_.fused()),
+                            pointer("gamma", TensorRole::gamma, operation_.affine),
+                            pointer("y", TensorRole::y),
+                            pointer("s", TensorRole::s, operation_.fused()),
+                            pointer("rstd", TensorRole::rstd),
+                            integer("rows", ArgumentType::int64, problem_.shape.rows),
+                            integer("programs", ArgumentType::int32, grid_.programs),
+                            integer("rows_per_program", ArgumentType::int32, grid_.rows_per_program),
+                            {"eps", ArgumentType::fp32, Argument::Source::value, TensorRole::x, 0, static_cast<float>(operation_.eps)}};
         plan_.launches.push_back(std::move(launch));
     }
 
@@ -130,9 +123,7 @@ private:
     }
 
     // In full mode the fused backward reads the s that the forward wrote; alone, x is that s.
-    TensorRole saved_input() const {
-        return operation_.fused() && operation_.has_forward() ? TensorRole::s : TensorRole::x;
-    }
+    TensorRole saved_input() const { return operation_.fused() && operation_.has_forward() ? TensorRole::s : TensorRole::x; }
 
     const Configuration& c_;
     const Problem& problem_;

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "problem/configuration.h"
-#include "problem/device_info.h"
 #include "problem/problem.h"
+#include "space/configuration.h"
+#include "space/device_info.h"
 
 namespace normtune::gpu {
 

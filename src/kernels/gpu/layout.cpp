@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "problem/common_limits.h"
+#include "space/common_limits.h"
 
 namespace normtune::gpu {
 namespace {
@@ -37,8 +37,7 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     out.vector_bytes = out.vector_elements * element;
     out.sweep_cols = c.threads_per_row * out.vector_elements;
     if (out.sweep_cols > 0) {
-        out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols))
-                                                 : c.block_size / out.sweep_cols;
+        out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols)) : c.block_size / out.sweep_cols;
     }
     out.chunks = c.block_size == whole_row ? 1 : static_cast<int>(ceil_div(cols, c.block_size));
     out.row_accesses = out.accesses * out.chunks;
@@ -70,11 +69,10 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
     const std::int64_t scratch = row_warps > 1 ? layout.groups * row_warps * c.tile_rows : 0;
     std::int64_t bytes = align16(2 * scratch * 4);
     if (problem.operation.affine && c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared) {
-        bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements *
-                 bytes_of(problem.operation.weight_dtype);
+        bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements * bytes_of(problem.operation.weight_dtype);
     }
-    bytes += std::int64_t{layout.slots} * row_inputs(problem.operation, backward) * c.tile_rows * layout.row_accesses *
-             layout.threads * layout.vector_bytes;
+    bytes += std::int64_t{layout.slots} * row_inputs(problem.operation, backward) * c.tile_rows * layout.row_accesses * layout.threads *
+             layout.vector_bytes;
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;
@@ -83,8 +81,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
             bytes = publishes(c.dgamma) ? align16(bytes) + sums : std::max(bytes, sums);
         }
         if (c.deferred_steps > 0) {
-            bytes = align16(bytes) + std::int64_t{c.deferred_steps} * c.tile_rows * layout.accesses * layout.threads *
-                                         layout.vector_bytes;
+            bytes = align16(bytes) + std::int64_t{c.deferred_steps} * c.tile_rows * layout.accesses * layout.threads * layout.vector_bytes;
         }
         if (c.dgamma == DgammaMethod::atomic) {
             bytes = std::max<std::int64_t>(bytes, 16);
@@ -93,8 +90,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
             const int width = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
             const int lanes = c.reduce_cols / width;
             const int warp = std::min(device.warp_size, layout.threads);
-            bytes =
-                std::max<std::int64_t>(bytes, std::int64_t{layout.threads} / std::max(lanes, warp) * lanes * width * 4);
+            bytes = std::max<std::int64_t>(bytes, std::int64_t{layout.threads} / std::max(lanes, warp) * lanes * width * 4);
         }
     }
     return bytes;

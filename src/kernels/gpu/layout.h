@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "problem/configuration.h"
-#include "problem/device_info.h"
 #include "problem/problem.h"
+#include "space/configuration.h"
+#include "space/device_info.h"
 
 namespace normtune::gpu {
 
@@ -31,8 +31,7 @@ RowLayout row_layout(const Configuration& configuration, const Problem& problem,
 int row_inputs(const Operation& operation, bool backward);
 
 /// Dynamic shared memory of the forward or the backward kernel.
-std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device,
-                          bool backward);
+std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);
 
 /// Programs of the forward or backward kernel's grid, and the rows that each is given (per_row: 1).
 struct GridShape {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "kernels/gpu/layout.h"
-#include "problem/common_limits.h"
-#include "problem/heuristics.h"
+#include "space/common_limits.h"
+#include "space/heuristics.h"
 
 namespace normtune::gpu {
 namespace {
@@ -86,28 +86,23 @@ std::vector<BackendLimit> make_limits() {
     };
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
                                    Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin};
-    const std::vector<Axis> row{Axis::num_warps, Axis::threads_per_row, Axis::block_size, Axis::vector_bytes,
-                                Axis::tile_rows};
+    const std::vector<Axis> row{Axis::num_warps, Axis::threads_per_row, Axis::block_size, Axis::vector_bytes, Axis::tile_rows};
     const auto joined = [](std::vector<Axis> a, const std::vector<Axis>& b) {
         a.insert(a.end(), b.begin(), b.end());
         return a;
     };
 
-    add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows",
-        launch, [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
+    add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows", launch,
+        [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
     add("programs", "more programs than a grid has", launch, [](C c, P p, D d) {
         const GridShape grid = grid_shape(c, p, d);
         return grid.programs <= largest_int && grid.rows_per_program <= largest_int;
     });
-    add("programs_per_sm", "more threads than a compute unit holds at once",
-        {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
+    add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
         [](C c, P, D d) { return !persistent(c) || c.programs_per_sm <= resident_programs(c, d); });
     add("residency", "registers hold one block, and the row has several", {Axis::residency, Axis::block_size},
-        [](C c, P p, D) {
-            return c.residency != Residency::registers || c.block_size == whole_row || c.block_size >= p.shape.cols;
-        });
-    add("gamma",
-        "gamma of a row in several blocks is read block by block, or lies in shared memory for the whole program",
+        [](C c, P p, D) { return c.residency != Residency::registers || c.block_size == whole_row || c.block_size >= p.shape.cols; });
+    add("gamma", "gamma of a row in several blocks is read block by block, or lies in shared memory for the whole program",
         {Axis::gamma, Axis::residency, Axis::block_size}, [](C c, P p, D) {
             const bool in_shared = c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared;
             return !p.operation.affine || c.gamma == GammaPlacement::after || in_shared || c.block_size == whole_row ||
@@ -116,72 +111,55 @@ std::vector<BackendLimit> make_limits() {
     add("stages.reload", "reload keeps no row, so there is none to fetch ahead", {Axis::stages, Axis::residency},
         [](C c, P, D) { return c.stages == 1 || c.residency != Residency::reload; });
     add("stages.rows", "a program has no next row to fetch ahead", joined(launch, {Axis::stages}), [](C c, P, D d) {
-        return c.stages == 1 || persistent(c) ||
-               (c.grid == Grid::packed && c.rows_per_program > rows_side_by_side(c, d) * c.tile_rows);
+        return c.stages == 1 || persistent(c) || (c.grid == Grid::packed && c.rows_per_program > rows_side_by_side(c, d) * c.tile_rows);
     });
-    add("stages.async",
-        "rows in shared memory are fetched ahead by asynchronous copies, which the device does not have",
-        {Axis::stages, Axis::residency},
-        [](C c, P, D d) { return c.stages == 1 || c.residency != Residency::shared || d.has_async_copy; });
+    add("stages.async", "rows in shared memory are fetched ahead by asynchronous copies, which the device does not have",
+        {Axis::stages, Axis::residency}, [](C c, P, D d) { return c.stages == 1 || c.residency != Residency::shared || d.has_async_copy; });
     add("accesses", "more than 32 accesses of a thread are written out for one block", row,
         [](C c, P p, D d) { return row_layout(c, p, d).accesses * c.tile_rows <= 32; });
     add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}),
-        [](C c, P p, D d) {
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}), [](C c, P p, D d) {
             const int held = held_registers(c, p, d);
             return held + working_registers(c, held, p) <= registers_per_thread(c, d);
         });
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
-        joined(row,
-               {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps}),
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps}),
         [](C c, P p, D d) {
-            const bool forward =
-                !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
-            return forward &&
-                   (!p.operation.has_backward() || shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
+            const bool forward = !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
+            return forward && (!p.operation.has_backward() || shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
         });
     add("reduce_tile", "the reduce tile must give each of its threads work, and no more than 32 numbers at once",
-        {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps, Axis::num_warps, Axis::vector_bytes},
-        [](C c, P p, D d) {
+        {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps, Axis::num_warps, Axis::vector_bytes}, [](C c, P p, D d) {
             if (!has_dgamma(p) || c.dgamma == DgammaMethod::atomic) {
                 return true;
             }
             const int threads = (c.dgamma == DgammaMethod::cooperative ? c.num_warps : c.reduce_warps) * d.warp_size;
             const auto fits = [&](int width) {
                 const int lanes = c.reduce_cols / width;
-                return lanes <= threads && c.reduce_rows * lanes >= threads &&
-                       c.reduce_rows * lanes / threads * width <= 32;
+                return lanes <= threads && c.reduce_rows * lanes >= threads && c.reduce_rows * lanes / threads * width <= 32;
             };
             const int vector = std::min(c.reduce_cols, row_layout(c, p, d).vector_elements);
-            return threads <= d.max_threads_per_program &&
-                   fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
+            return threads <= d.max_threads_per_program && fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
                    (c.dgamma != DgammaMethod::split || c.reduce_cols / vector <= threads);
         });
-    add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}),
-        [](C c, P p, D d) {
-            return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
-                   grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
-        });
-    add("published.launch", "published sums are taken by a launch that begins early, which takes sm_90 or newer",
-        {Axis::dgamma},
+    add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}), [](C c, P p, D d) {
+        return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
+               grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
+    });
+    add("published.launch", "published sums are taken by a launch that begins early, which takes sm_90 or newer", {Axis::dgamma},
         [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || has_dependent_launch(d); });
     add("published.blocks", "a row in several blocks has its sums in memory, where they are not published at once",
-        joined(row, {Axis::dgamma}), [](C c, P p, D d) {
-            return !has_dgamma(p) || c.dgamma != DgammaMethod::published || !sums_in_memory(c, p, d);
-        });
+        joined(row, {Axis::dgamma}),
+        [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || !sums_in_memory(c, p, d); });
     add("deferred.sums", "dx waits for sums in registers that are published, by published or cooperative",
-        joined(row, {Axis::dgamma, Axis::deferred_steps}), [](C c, P p, D d) {
-            return c.deferred_steps == 0 || !has_dgamma(p) || (publishes(c.dgamma) && !sums_in_memory(c, p, d));
-        });
+        joined(row, {Axis::dgamma, Axis::deferred_steps}),
+        [](C c, P p, D d) { return c.deferred_steps == 0 || !has_dgamma(p) || (publishes(c.dgamma) && !sums_in_memory(c, p, d)); });
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
-        joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}),
-        [](C c, P p, D d) {
-            return partial_rows(c, p, d) * p.shape.cols * 4 <=
-                   std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
+        joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}), [](C c, P p, D d) {
+            return partial_rows(c, p, d) * p.shape.cols * 4 <= std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
         });
     add("cache_global", "AMD's compilers have no such hint", {Axis::load_hint, Axis::store_hint}, [](C c, P, D d) {
-        return d.backend != Backend::hip ||
-               (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
+        return d.backend != Backend::hip || (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
     });
     return out;
 }
@@ -193,9 +171,7 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
     const RowLayout layout = row_layout(c, p, d);
     const int words = (layout.vector_bytes + 3) / 4;
     const int ahead = c.stages > 1 && !layout.async_copy ? c.stages - 1 : 0;
-    const auto rows = [&](bool backward) {
-        return row_inputs(operation, backward) * c.tile_rows * layout.accesses * words * (1 + ahead);
-    };
+    const auto rows = [&](bool backward) { return row_inputs(operation, backward) * c.tile_rows * layout.accesses * words * (1 + ahead); };
     int gamma = 0;
     if (operation.affine && c.gamma != GammaPlacement::after && c.residency != Residency::shared) {
         gamma = layout.accesses * (layout.vector_elements * bytes_of(operation.weight_dtype) + 3) / 4;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "problem/backend_traits.h"
+#include "space/backend_traits.h"
 
 namespace normtune::gpu {
 

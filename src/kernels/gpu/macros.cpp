@@ -6,7 +6,7 @@
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/source_parts.h"
-#include "problem/heuristics.h"
+#include "space/heuristics.h"
 
 namespace normtune::gpu {
 namespace {

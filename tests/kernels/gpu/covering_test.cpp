@@ -67,8 +67,7 @@ std::set<std::string> excluded_pairs(int warp_size) {
     exclude("op/mode", forward, "in_place", {"true"});
     exclude("op/mode", forward, "dgamma", sums);
     exclude("op/mode", forward, "tile", tiles);
-    exclude("op/mode", {"rms_norm/forward", "rms_norm/backward", "rms_norm/full", "fused_add_rms_norm/backward"},
-            "residual", {"fp32"});
+    exclude("op/mode", {"rms_norm/forward", "rms_norm/backward", "rms_norm/full", "fused_add_rms_norm/backward"}, "residual", {"fp32"});
     exclude("gamma_dtype/gamma", {"weightless"}, "offset", {"1"});
     exclude("gamma_dtype/gamma", {"weightless"}, "dgamma", sums);
     exclude("gamma_dtype/gamma", {"weightless"}, "tile", tiles);
@@ -142,8 +141,7 @@ TEST_P(CoveredKernels, HaveEveryPairThatTheyCanExpress) {
     }
     const std::set<std::string> excluded = excluded_pairs(GetParam());
     std::vector<std::string> only_one;
-    std::set_symmetric_difference(uncovered.begin(), uncovered.end(), excluded.begin(), excluded.end(),
-                                  std::back_inserter(only_one));
+    std::set_symmetric_difference(uncovered.begin(), uncovered.end(), excluded.begin(), excluded.end(), std::back_inserter(only_one));
     EXPECT_EQ(only_one, std::vector<std::string>()) << "excluded and covered, or the other way round";
     for (const Row& row : array.rows) {
         EXPECT_EQ(objection(kernel_case(factors, row, device), device), "");
@@ -180,9 +178,7 @@ TEST_P(EmulatedShare, ComputesWhatTheOracleSays) {
         SCOPED_TRACE(given.text());
         const Shape& shape = given.problem.shape;
         testing::EmulationOptions options;
-        options.supports = [&](const Shape& wanted) {
-            return wanted == shape || wanted == Shape{1, shape.cols, shape.row_stride};
-        };
+        options.supports = [&](const Shape& wanted) { return wanted == shape || wanted == Shape{1, shape.cols, shape.row_stride}; };
         testing::EmulatedDevice device(info.warp_size, options);
         try {
             const Verification verification = Verifier(device, given.problem, 7).verify(given.configuration);
@@ -192,8 +188,8 @@ TEST_P(EmulatedShare, ComputesWhatTheOracleSays) {
             ADD_FAILURE() << error.what();
         }
     }
-    std::cout << "warp size " << info.warp_size << ", share " << GetParam().number << ": " << cases << " of "
-              << array.rows.size() << " cases\n";
+    std::cout << "warp size " << info.warp_size << ", share " << GetParam().number << ": " << cases << " of " << array.rows.size()
+              << " cases\n";
 }
 
 std::vector<Share> all_shares() {

@@ -39,9 +39,7 @@ public:
     }
     int sets() const override { return 1; }
     std::int64_t rotation_bytes() const override { return 0; }
-    void upload(TensorRole role, int, std::span<const std::byte> bytes) override {
-        std::memcpy(at(role), bytes.data(), bytes.size());
-    }
+    void upload(TensorRole role, int, std::span<const std::byte> bytes) override { std::memcpy(at(role), bytes.data(), bytes.size()); }
     void download(TensorRole role, int, std::span<std::byte> bytes) const override {
         std::memcpy(bytes.data(), const_cast<EmulatedBuffers*>(this)->at(role), bytes.size());
     }
@@ -56,8 +54,8 @@ public:
         std::vector<emulation::Span> out;
         for (const Tensor& tensor : tensors_) {
             const std::int64_t element = bytes_of(tensor.dtype);
-            out.push_back({std::string(tensor_names.name(tensor.role)), at(tensor.role), tensor.rows,
-                           tensor.cols * element, tensor.row_stride * element, tensor.access != Access::in});
+            out.push_back({std::string(tensor_names.name(tensor.role)), at(tensor.role), tensor.rows, tensor.cols * element,
+                           tensor.row_stride * element, tensor.access != Access::in});
         }
         workspace_.resize(static_cast<std::size_t>(workspace_bytes + 15) / 16);
         if (workspace_bytes > 0) {
@@ -137,8 +135,7 @@ std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Co
     }
     // Named barriers and asynchronous copies as each of the two vendors has them.
     const emulation::CompiledKernels::Features features{info_.has_async_copy, info_.backend == Backend::cuda ? 15 : 0};
-    return std::make_unique<EmulatedKernel>(std::move(plan),
-                                            emulation::CompiledKernels::compile(source, features, kernels));
+    return std::make_unique<EmulatedKernel>(std::move(plan), emulation::CompiledKernels::compile(source, features, kernels));
 }
 
 std::unique_ptr<Buffers> EmulatedDevice::allocate(const Problem& problem, const BufferRequest&) {

@@ -8,7 +8,7 @@
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/limits.h"
-#include "problem/space.h"
+#include "space/space.h"
 
 namespace normtune::gpu {
 namespace {
@@ -32,8 +32,7 @@ LaunchPlan plan(const char* problem, const char* configuration) {
 }
 
 const Argument& argument(const Launch& launch, std::string_view name) {
-    const auto found = std::find_if(launch.arguments.begin(), launch.arguments.end(),
-                                    [&](const Argument& a) { return a.name == name; });
+    const auto found = std::find_if(launch.arguments.begin(), launch.arguments.end(), [&](const Argument& a) { return a.name == name; });
     EXPECT_NE(found, launch.arguments.end()) << name;
     return *found;
 }
@@ -65,35 +64,27 @@ TEST(LaunchPlan, PackedRowsRoundUp) {
 }
 
 TEST(LaunchPlan, PersistentContiguousSharesRowsWithoutEmptyPrograms) {
-    const LaunchPlan p =
-        plan("rms_norm/forward/bf16/llama/1000x4096", "w8.t256.r4.row.registers.masked.persistent_contiguous.runtime");
+    const LaunchPlan p = plan("rms_norm/forward/bf16/llama/1000x4096", "w8.t256.r4.row.registers.masked.persistent_contiguous.runtime");
     EXPECT_EQ(argument(p.launches[0], "rows_per_program").integer,
               8);  // ceil(1000 / 132), then up to whole groups of 4
     EXPECT_EQ(p.launches[0].grid_x, 125);
 }
 
 TEST(LaunchPlan, PersistentStridedIsNoWiderThanItsTiles) {
-    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2")
-                  .launches[0]
-                  .grid_x,
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid_x,
               100);
-    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2")
-                  .launches[0]
-                  .grid_x,
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid_x,
               264);
 }
 
 TEST(LaunchPlan, AMarginLeavesComputeUnitsToOtherWork) {
-    const auto programs = [](const char* key) {
-        return plan("rms_norm/forward/bf16/llama/8192x4096", key).launches.at(0).grid_x;
-    };
+    const auto programs = [](const char* key) { return plan("rms_norm/forward/bf16/llama/8192x4096", key).launches.at(0).grid_x; };
     EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2"), 264);
     EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2.um32"), 200);
 }
 
 TEST(LaunchPlan, PartialsAreReducedByALaunchThatMayOverlap) {
-    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/8192x4096",
-                              "w16.t512.r1.row.registers.masked.persistent_strided.runtime.s2");
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/8192x4096", "w16.t512.r1.row.registers.masked.persistent_strided.runtime.s2");
     ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
     EXPECT_FALSE(p.launches[0].overlaps);
     EXPECT_TRUE(p.launches[1].overlaps);
@@ -110,13 +101,11 @@ TEST(LaunchPlan, OneProgramWritesDgammaItself) {
 }
 
 TEST(LaunchPlan, AtomicAndCooperativeAreOneLaunch) {
-    const LaunchPlan atomic =
-        plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.atomic");
+    const LaunchPlan atomic = plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.atomic");
     EXPECT_EQ(kernels(atomic), std::vector<std::string>{"nt_backward"});
     EXPECT_FALSE(atomic.launches[0].cooperative);
     EXPECT_EQ(atomic.workspace_bytes, 256 + 4096 * 4);
-    const LaunchPlan cooperative =
-        plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.cooperative");
+    const LaunchPlan cooperative = plan("rms_norm/backward/bf16/llama/128x4096", "w16.t512.r1.row.registers.masked.per_row.cooperative");
     EXPECT_EQ(kernels(cooperative), std::vector<std::string>{"nt_backward"});
     EXPECT_TRUE(cooperative.launches[0].cooperative);
 }
@@ -134,16 +123,14 @@ TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
     // And dx of two rows of each group for each step that waits.
     const LaunchPlan deferred = plan("rms_norm/backward/bf16/llama/8192x1024", (key + ".d2").c_str());
     EXPECT_EQ(deferred.launches[0].shared_bytes, many.launches[0].shared_bytes + 2 * 8 * 1024 * 2);
-    const LaunchPlan one =
-        plan("rms_norm/backward/bf16/llama/1x1024", "w4.t128.r1.row.registers.even.per_row.published");
+    const LaunchPlan one = plan("rms_norm/backward/bf16/llama/1x1024", "w4.t128.r1.row.registers.even.per_row.published");
     ASSERT_EQ(kernels(one), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
     EXPECT_EQ(argument(one.launches[1], "count").integer, 1);
     EXPECT_EQ(one.workspace_bytes, 256 + 1024 * 4);
 }
 
 TEST(LaunchPlan, SplitReadsDyBeforeDxIsWrittenOverIt) {
-    const LaunchPlan p =
-        plan("rms_norm/backward/bf16/llama/8192x4096/in_place", "w16.t512.r1.row.registers.masked.per_row.split");
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/8192x4096/in_place", "w16.t512.r1.row.registers.masked.per_row.split");
     ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_dgamma", "nt_reduce", "nt_backward"}));
     EXPECT_FALSE(p.launches[1].overlaps);
     EXPECT_EQ(argument(p.launches[2], "dx").tensor, TensorRole::dy);
@@ -151,16 +138,14 @@ TEST(LaunchPlan, SplitReadsDyBeforeDxIsWrittenOverIt) {
 }
 
 TEST(LaunchPlan, FusedFullBackwardReadsTheSumOfItsForward) {
-    const LaunchPlan p =
-        plan("fused_add_rms_norm/full/bf16/llama/256x1024", "w4.t128.r1.row.registers.masked.per_row.atomic");
+    const LaunchPlan p = plan("fused_add_rms_norm/full/bf16/llama/256x1024", "w4.t128.r1.row.registers.masked.per_row.atomic");
     ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_forward", "nt_backward"}));
     EXPECT_EQ(argument(p.launches[0], "x").tensor, TensorRole::x);
     EXPECT_EQ(argument(p.launches[1], "x").tensor, TensorRole::s);
 }
 
 TEST(LaunchPlan, WeightlessHasNoDgammaAnywhere) {
-    const LaunchPlan p =
-        plan("rms_norm/backward/bf16/llama/256x1024/weightless", "w4.t128.r1.row.registers.masked.per_row");
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/256x1024/weightless", "w4.t128.r1.row.registers.masked.per_row");
     EXPECT_EQ(kernels(p), std::vector<std::string>{"nt_backward"});
     EXPECT_EQ(argument(p.launches[0], "gamma").source, Argument::Source::null);
     EXPECT_EQ(argument(p.launches[0], "partials").source, Argument::Source::null);
@@ -171,8 +156,7 @@ TEST(Layout, VectorsNarrowWhereRowsDoNotStartAtTheirMultiples) {
     Configuration c = Configuration::parse("w4.t128.r1.row.registers.masked.per_row");
     EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x4096"), h100()).vector_elements, 8);
     EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x409"), h100()).vector_elements, 1);
-    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x512/stride516"), h100()).vector_elements,
-              4);
+    EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/bf16/llama/8x512/stride516"), h100()).vector_elements, 4);
     EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/fp32/llama/8x4096"), h100()).vector_elements, 4);
 }
 
@@ -181,33 +165,27 @@ TEST(Limits, NameEachReason) {
         return objection(Configuration::parse(configuration), parse_problem_key(problem), h100());
     };
     const char* row = "rms_norm/forward/bf16/llama/4096x8192";
-    EXPECT_NE(why(row, "w4.t128.r1.b1024.registers.masked.per_row").find("registers hold one block"),
-              std::string::npos);
+    EXPECT_NE(why(row, "w4.t128.r1.b1024.registers.masked.per_row").find("registers hold one block"), std::string::npos);
     EXPECT_NE(why(row, "w4.t128.r1.b1024.reload.masked.per_row.gamma_before").find("gamma"), std::string::npos);
     EXPECT_NE(why(row, "w4.t128.r4.row.reload.masked.packed.s2").find("reload keeps no row"), std::string::npos);
     EXPECT_NE(why(row, "w4.t128.r1.row.registers.masked.packed.s2").find("no next row"), std::string::npos);
     EXPECT_NE(why(row, "w4.t4.r32.row.registers.masked.packed").find("more than 32 accesses"), std::string::npos);
     EXPECT_NE(why(row, "w32.t128.r16.row.shared.masked.packed.s3").find("shared memory"), std::string::npos);
-    EXPECT_NE(why(row, "w32.t1024.r1.row.registers.masked.persistent_strided.p4").find("holds at once"),
-              std::string::npos);
-    EXPECT_NE(why(row, "w4.t64.r3.row.registers.masked.packed").find("multiple of those it takes at once"),
-              std::string::npos);
-    EXPECT_NE(why("rms_norm/forward/bf16/llama/8x5120", "w4.t128.r1.b2048.reload.even.per_row").find("even"),
-              std::string::npos);
+    EXPECT_NE(why(row, "w32.t1024.r1.row.registers.masked.persistent_strided.p4").find("holds at once"), std::string::npos);
+    EXPECT_NE(why(row, "w4.t64.r3.row.registers.masked.packed").find("multiple of those it takes at once"), std::string::npos);
+    EXPECT_NE(why("rms_norm/forward/bf16/llama/8x5120", "w4.t128.r1.b2048.reload.even.per_row").find("even"), std::string::npos);
     const char* back = "rms_norm/backward/bf16/llama/65536x4096";
     EXPECT_NE(why(back, "w8.t256.r1.row.registers.masked.per_row.cooperative").find("resident"), std::string::npos);
     EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.per_row.published").find("several blocks"), std::string::npos);
     const char* partials = "w8.t256.r1.row.registers.masked.persistent_strided.d2";
     EXPECT_NE(why(back, partials).find("waits for sums in registers that are published"), std::string::npos);
-    EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.persistent_strided.cooperative.d1").find("are published"),
-              std::string::npos);
+    EXPECT_NE(why(back, "w8.t256.r1.b2048.reload.masked.persistent_strided.cooperative.d1").find("are published"), std::string::npos);
     DeviceInfo ampere = h100();
     ampere.arch = "sm_80";
-    const std::string older = objection(Configuration::parse("w8.t256.r1.row.registers.masked.per_row.published"),
-                                        parse_problem_key(back), ampere);
+    const std::string older =
+        objection(Configuration::parse("w8.t256.r1.row.registers.masked.per_row.published"), parse_problem_key(back), ampere);
     EXPECT_NE(older.find("sm_90 or newer"), std::string::npos);
-    EXPECT_NE(why("rms_norm/backward/bf16/llama/65536x256", "w1.t32.r1.row.registers.masked.per_row.tile16x16x8")
-                  .find("tile"),
+    EXPECT_NE(why("rms_norm/backward/bf16/llama/65536x256", "w1.t32.r1.row.registers.masked.per_row.tile16x16x8").find("tile"),
               std::string::npos);
     EXPECT_NE(why("rms_norm/backward/bf16/llama/8192x16384", "w4.t128.r1.row.registers.masked.persistent_strided")
                   .find("do not fit the registers"),
@@ -219,8 +197,8 @@ TEST(Limits, AnswerFromTheAxesThatTheyName) {
     const SearchSpace space = load_space("default");
     std::mt19937 random(7);
     const auto draw = [&](const AxisValues& axis) { return axis.values[random() % axis.values.size()]; };
-    for (const char* key : {"rms_norm/forward/bf16/llama/8192x4096", "fused_add_rms_norm/full/fp32/none/3x409",
-                            "rms_norm/backward/fp16/gemma/32768x128"}) {
+    for (const char* key :
+         {"rms_norm/forward/bf16/llama/8192x4096", "fused_add_rms_norm/full/fp32/none/3x409", "rms_norm/backward/fp16/gemma/32768x128"}) {
         const Problem problem = parse_problem_key(key);
         for (const BackendLimit& limit : gpu_limits()) {
             for (int i = 0; i < 2000; ++i) {

@@ -43,8 +43,7 @@ public:
 };
 
 bool spills(const std::string& log) {
-    for (std::size_t at = log.find(" bytes spill stores"); at != std::string::npos;
-         at = log.find(" bytes spill stores", at + 1)) {
+    for (std::size_t at = log.find(" bytes spill stores"); at != std::string::npos; at = log.find(" bytes spill stores", at + 1)) {
         if (log[at - 1] != '0' || log[at - 2] != ' ') {
             return true;
         }
@@ -67,8 +66,8 @@ Problem random_problem(std::mt19937& random) {
     o.weight_dtype = pick(random, {o.dtype, Dtype::fp32});
     o.affine = random() % 6 != 0;
     o.in_place = o.has_backward() && random() % 4 == 0;
-    o.residual = o.fused() && o.has_forward() ? pick(random, {ResidualPrecision::rounded, ResidualPrecision::fp32})
-                                              : ResidualPrecision::rounded;
+    o.residual =
+        o.fused() && o.has_forward() ? pick(random, {ResidualPrecision::rounded, ResidualPrecision::fp32}) : ResidualPrecision::rounded;
     problem.shape.rows = pick<std::int64_t>(random, {1, 128, 8192, 40001});
     problem.shape.cols = pick<std::int64_t>(random, {128, 409, 576, 1024, 4096, 5120, 8192});
     problem.shape.row_stride = problem.shape.cols + pick<std::int64_t>(random, {0, 0, 64});
@@ -136,10 +135,8 @@ TEST(Nvrtc, ConfigurationsThatWinOnHopperDoNotSpill) {
     DeviceInfo device = nvidia();
     device.shared_bytes_per_program = 227 << 10;
     for (const auto& [problem, configuration] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"rms_norm/forward/bf16/llama/8192x4096",
-              "w8.t256.r1.row.registers.even.per_row.gamma_before.ld_streaming.st_streaming"},
-             {"rms_norm/forward/bf16/llama/4096x32768",
-              "w32.t1024.r1.row.registers.even.per_row.ld_streaming.st_streaming"},
+             {"rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.ld_streaming.st_streaming"},
+             {"rms_norm/forward/bf16/llama/4096x32768", "w32.t1024.r1.row.registers.even.per_row.ld_streaming.st_streaming"},
              {"rms_norm/backward/bf16/llama/8192x4096",
               "w16.t256.r2.row.registers.even.persistent_strided.runtime.gamma_hoisted.s2.tile256x32x16"},
              {"rms_norm/backward/bf16/llama/8192x8192",

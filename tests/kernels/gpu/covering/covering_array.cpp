@@ -29,9 +29,7 @@ public:
         total_ = first_.back() + values.back();
         seen_.assign(static_cast<std::size_t>(total_) * static_cast<std::size_t>(total_), 0);
     }
-    bool seen(const Pair& p) const {
-        return seen_[index(p.first_factor, p.first_value, p.second_factor, p.second_value)];
-    }
+    bool seen(const Pair& p) const { return seen_[index(p.first_factor, p.first_value, p.second_factor, p.second_value)]; }
     /// Pairs of the row that have not been seen.
     int gain(const Row& row) const {
         int out = 0;
@@ -67,8 +65,7 @@ public:
 
 private:
     std::size_t index(std::size_t a, int i, std::size_t b, int k) const {
-        return static_cast<std::size_t>(first_[a] + i) * static_cast<std::size_t>(total_) +
-               static_cast<std::size_t>(first_[b] + k);
+        return static_cast<std::size_t>(first_[a] + i) * static_cast<std::size_t>(total_) + static_cast<std::size_t>(first_[b] + k);
     }
     std::vector<int> values_;
     std::vector<int> first_;  // index of each factor's first value
@@ -78,8 +75,8 @@ private:
 
 class Search {
 public:
-    Search(const std::vector<int>& values, const std::vector<Row>& starts,
-           const std::function<bool(const Row&)>& allowed, const std::function<double(const Row&)>& cost)
+    Search(const std::vector<int>& values, const std::vector<Row>& starts, const std::function<bool(const Row&)>& allowed,
+           const std::function<double(const Row&)>& cost)
         : values_(values), allowed_(allowed), cost_(cost), table_(values) {
         for (const Row& start : starts) {
             if (!allowed(start)) {
@@ -115,9 +112,7 @@ private:
         out_.rows.push_back(row);
     }
 
-    std::size_t index_below(std::size_t bound) {
-        return static_cast<std::size_t>(random_.below(static_cast<int>(bound)));
-    }
+    std::size_t index_below(std::size_t bound) { return static_cast<std::size_t>(random_.below(static_cast<int>(bound))); }
 
     void change(Row& row, const Pair& kept) {
         const std::size_t factor = index_below(values_.size());
@@ -182,8 +177,8 @@ private:
 
 }  // namespace
 
-Array cover_pairs(const std::vector<int>& values, const std::vector<Row>& starts,
-                  const std::function<bool(const Row&)>& allowed, const std::function<double(const Row&)>& cost) {
+Array cover_pairs(const std::vector<int>& values, const std::vector<Row>& starts, const std::function<bool(const Row&)>& allowed,
+                  const std::function<double(const Row&)>& cost) {
     return Search(values, starts, allowed, cost).run();
 }
 

@@ -26,8 +26,8 @@ struct Array {
 
 /// `values`: of each factor; `starts`: allowed rows, from which others are found by changes; `cost`: of two rows that
 /// cover as much, the cheaper is taken. The same arguments give the same rows on every platform.
-Array cover_pairs(const std::vector<int>& values, const std::vector<Row>& starts,
-                  const std::function<bool(const Row&)>& allowed, const std::function<double(const Row&)>& cost);
+Array cover_pairs(const std::vector<int>& values, const std::vector<Row>& starts, const std::function<bool(const Row&)>& allowed,
+                  const std::function<double(const Row&)>& cost);
 
 /// Pairs that are in no row.
 std::vector<Pair> missing_pairs(const std::vector<int>& values, const std::vector<Row>& rows);

@@ -51,8 +51,7 @@ Factor operation_factor(const char* name, const NameTable<T, N>& names, T Operat
     Factor out{name, {}};
     for (std::size_t i = 0; i < N; ++i) {
         const auto value = static_cast<T>(i);
-        out.values.push_back(
-            {std::string(names.name(value)), [member, value](KernelCase& k) { k.problem.operation.*member = value; }});
+        out.values.push_back({std::string(names.name(value)), [member, value](KernelCase& k) { k.problem.operation.*member = value; }});
     }
     return out;
 }
@@ -79,10 +78,8 @@ std::vector<Factor> problem_factors() {
                    }}}};
     using Size = std::int64_t;
     return {
-        product(operation_factor("op", op_names, &Operation::op),
-                operation_factor("mode", mode_names, &Operation::mode)),
-        product(operation_factor("dtype", dtype_names, &Operation::dtype),
-                operation_factor("casting", casting_names, &Operation::casting)),
+        product(operation_factor("op", op_names, &Operation::op), operation_factor("mode", mode_names, &Operation::mode)),
+        product(operation_factor("dtype", dtype_names, &Operation::dtype), operation_factor("casting", casting_names, &Operation::casting)),
         either(product(dtype, axis_factor(Axis::gamma, {"after", "before", "hoisted"})), weightless),
         number_factor<int>("offset", {0, 1}, [](KernelCase& k, int v) { k.problem.operation.offset = v; }),
         number_factor<bool>("in_place", {false, true}, [](KernelCase& k, bool v) { k.problem.operation.in_place = v; }),
@@ -115,8 +112,8 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
     out.push_back(number_factor<int>("steps", {1, 2, 3}, [](KernelCase& k, int v) { k.steps = v; }));
     out.push_back(axis_factor(Axis::tile_rows, {"1", "2", "4"}));
     out.push_back(axis_factor(Axis::block_size, {"row", "128", "1024", "4096"}));
-    out.push_back(product(axis_factor(Axis::residency, {"registers", "shared", "reload"}),
-                          axis_factor(Axis::stages, {"1", "2", "3"}), without_rows_ahead));
+    out.push_back(product(axis_factor(Axis::residency, {"registers", "shared", "reload"}), axis_factor(Axis::stages, {"1", "2", "3"}),
+                          without_rows_ahead));
     out.push_back(axis_factor(Axis::reduction, {"masked", "where", "guard", "even"}));
     out.push_back(either(product(axis_factor(Axis::grid, {"packed", "persistent_strided", "persistent_contiguous"}),
                                  axis_factor(Axis::rows_binding, {"constexpr", "runtime"})),
@@ -140,8 +137,8 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
     for (const std::string& method : sums) {
         if (method == "cooperative" || method == "published") {
             for (const int steps : {1, 2}) {
-                const auto sum = std::find_if(dgamma.values.begin(), dgamma.values.end(),
-                                              [&](const Factor::Value& v) { return v.text == method; });
+                const auto sum =
+                    std::find_if(dgamma.values.begin(), dgamma.values.end(), [&](const Factor::Value& v) { return v.text == method; });
                 dgamma.values.push_back({fmt::format("{}/d{}", method, steps), [set = sum->set, steps](KernelCase& k) {
                                              set(k);
                                              k.configuration.deferred_steps = steps;
@@ -199,9 +196,8 @@ std::int64_t most_steps(const KernelCase& given, const DeviceInfo& device) {
     const std::int64_t rows = given.problem.shape.rows;
     const gpu::GridShape grid = gpu::grid_shape(c, given.problem, device);
     const std::int64_t tiles = (rows + c.rows_per_program - 1) / c.rows_per_program;
-    const std::int64_t of_program = c.grid == Grid::persistent_strided
-                                        ? (tiles + grid.programs - 1) / grid.programs * c.rows_per_program
-                                        : grid.rows_per_program;
+    const std::int64_t of_program =
+        c.grid == Grid::persistent_strided ? (tiles + grid.programs - 1) / grid.programs * c.rows_per_program : grid.rows_per_program;
     const int step_rows = gpu::row_layout(c, given.problem, device).step_rows;
     return (std::min(rows, of_program) + step_rows - 1) / step_rows;
 }
@@ -252,8 +248,7 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
 
 std::string objection(const KernelCase& given, const DeviceInfo& device) {
     const Shape& shape = given.problem.shape;
-    if (shape.rows * shape.row_stride > most_elements ||
-        shape.rows * given.configuration.threads_per_row > most_threads) {
+    if (shape.rows * shape.row_stride > most_elements || shape.rows * given.configuration.threads_per_row > most_threads) {
         return "too large to emulate";
     }
     const std::string why = gpu::objection(given.configuration, given.problem, device);

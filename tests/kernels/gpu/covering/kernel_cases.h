@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "kernels/gpu/covering/covering_array.h"
-#include "problem/configuration.h"
-#include "problem/device_info.h"
 #include "problem/problem.h"
+#include "space/configuration.h"
+#include "space/device_info.h"
 
 namespace normtune::covering {
 

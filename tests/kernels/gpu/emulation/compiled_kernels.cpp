@@ -18,8 +18,7 @@ namespace {
 
 // A folder for the whole process: the loader takes a library for one it has already if their inodes are the same.
 struct Folder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / fmt::format("normtune-emulation-{}", getpid());
+    std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("normtune-emulation-{}", getpid());
     int files = 0;
     Folder() { std::filesystem::create_directories(path); }
     ~Folder() { std::filesystem::remove_all(path); }
@@ -38,9 +37,8 @@ std::string entries(const std::vector<CompiledKernels::Signature>& kernels) {
         for (std::size_t i = 0; i < kernel.parameters; ++i) {
             arguments += fmt::format("{}emulation_argument{{a[{}]}}", i == 0 ? "" : ", ", i);
         }
-        text += fmt::format(
-            "extern \"C\" __attribute__((no_sanitize(\"thread\"))) void emulate_{0}(void** a) {{ {0}({1}); }}\n",
-            kernel.name, arguments);
+        text += fmt::format("extern \"C\" __attribute__((no_sanitize(\"thread\"))) void emulate_{0}(void** a) {{ {0}({1}); }}\n",
+                            kernel.name, arguments);
     }
     return text;
 }
@@ -66,8 +64,7 @@ std::shared_ptr<CompiledKernels> CompiledKernels::compile(const std::string& sou
         NORMTUNE_CXX, NORMTUNE_SOURCE_DIR, base, base, base);
     if (std::system(command.c_str()) != 0) {
         std::ifstream log(base + ".log");
-        throw DeviceError(DeviceFault::compile_failed,
-                          std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 2000));
+        throw DeviceError(DeviceFault::compile_failed, std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 2000));
     }
     std::shared_ptr<CompiledKernels> compiled(new CompiledKernels(base + ".so"));
     known[text] = compiled;

@@ -145,8 +145,8 @@ void Machine::run_programs() {
 }
 
 std::string Machine::who(const Thread& thread) const {
-    const std::string program = request_.grid_y > 1 ? fmt::format("({}, {})", thread.program->x, thread.program->y)
-                                                    : fmt::format("{}", thread.program->x);
+    const std::string program =
+        request_.grid_y > 1 ? fmt::format("({}, {})", thread.program->x, thread.program->y) : fmt::format("{}", thread.program->x);
     return fmt::format("thread {} of program {}", thread.index, program);
 }
 
@@ -165,8 +165,7 @@ std::string Machine::stuck() const {
     for (const Thread* thread : program.threads) {
         std::string state = "ended";
         if (!thread->ended) {
-            const std::string what =
-                thread->waits_at != nullptr ? fmt::format("at the {} of", thread->waits_at) : "spinning at";
+            const std::string what = thread->waits_at != nullptr ? fmt::format("at the {} of", thread->waits_at) : "spinning at";
             state = fmt::format("{} {}", what, text(thread->site));
         }
         auto known = std::find_if(states.begin(), states.end(), [&](const auto& s) { return s.first == state; });
@@ -176,8 +175,8 @@ std::string Machine::stuck() const {
     std::vector<std::string> texts;
     for (const auto& [state, members] : states) {
         const bool one = members.size() == 1;
-        texts.push_back(fmt::format("{} {} {} (thread {}{})", members.size(), one ? "thread" : "threads", state,
-                                    members.front(), one ? "" : ", …"));
+        texts.push_back(
+            fmt::format("{} {} {} (thread {}{})", members.size(), one ? "thread" : "threads", state, members.front(), one ? "" : ", …"));
     }
     return fmt::format("program {} cannot go on: {}", program.index, fmt::join(texts, ", "));
 }
@@ -187,12 +186,11 @@ bool Machine::meet(Meeting& meeting, int expected, int detail, const char* kind,
     if (!meeting.waiting.empty()) {
         const Thread& first = *meeting.waiting.front();
         if (!same(first.site, site)) {
-            fail(fmt::format("comes to the {} of {} while thread {} waits at that of {}", kind, text(site), first.index,
-                             text(first.site)));
+            fail(fmt::format("comes to the {} of {} while thread {} waits at that of {}", kind, text(site), first.index, text(first.site)));
         }
         if (meeting.detail != detail) {
-            fail(fmt::format("comes to the {} of {} with {} where thread {} has {}", kind, text(site), detail,
-                             first.index, meeting.detail));
+            fail(
+                fmt::format("comes to the {} of {} with {} where thread {} has {}", kind, text(site), detail, first.index, meeting.detail));
         }
     }
     meeting.detail = detail;
@@ -226,8 +224,7 @@ void Machine::program_barrier(Site site) {
 }
 
 void Machine::group_barrier(int group, int threads, Site site) {
-    if (group < 0 || group + 1 >= most_named_barriers || threads % request_.warp_size != 0 ||
-        current_->index / threads != group) {
+    if (group < 0 || group + 1 >= most_named_barriers || threads % request_.warp_size != 0 || current_->index / threads != group) {
         fail(fmt::format("comes to the barrier of group {} with {} threads, which is none of its own", group, threads));
     }
     Program& program = *current_->program;
@@ -263,8 +260,7 @@ float Machine::shuffle_xor(float value, int mask, Site site) {
     return current_->value;
 }
 
-void Machine::access_shared(Shadow& shadow, std::size_t offset, std::size_t bytes, AccessKind kind,
-                            const char* memory) {
+void Machine::access_shared(Shadow& shadow, std::size_t offset, std::size_t bytes, AccessKind kind, const char* memory) {
     if (const std::string wrong = shadow.access(offset, bytes, kind, current_->number, order_); !wrong.empty()) {
         fail(fmt::format("{}, at byte {} of {}", wrong, offset, memory));
     }
@@ -280,8 +276,7 @@ void Machine::access_span(std::size_t index, std::size_t offset, std::size_t byt
     if (kind != AccessKind::read && !span.writable) {
         fail(fmt::format("writes to an input, at {}", place()));
     }
-    if (const std::string wrong = shadows_[index].access(offset, bytes, kind, current_->number, order_);
-        !wrong.empty()) {
+    if (const std::string wrong = shadows_[index].access(offset, bytes, kind, current_->number, order_); !wrong.empty()) {
         fail(fmt::format("{}, at {}", wrong, place()));
     }
 }
@@ -332,8 +327,7 @@ void Machine::wait_async(std::size_t pending) {
     while (groups.size() > pending + 1) {
         for (const PendingCopy& copy : groups.front()) {
             std::memcpy(copy.to, copy.data, copy.bytes);
-            current_->program->shadow->land(offset_from(current_->program->shared, copy.to), copy.bytes,
-                                            current_->number, order_);
+            current_->program->shadow->land(offset_from(current_->program->shared, copy.to), copy.bytes, current_->number, order_);
         }
         groups.erase(groups.begin());
     }

@@ -77,8 +77,8 @@ bool Order::before(Stamp stamp, std::uint32_t thread) const {
     const Program& mine = programs_[static_cast<std::size_t>(program)];
     if (other == program) {
         const int group = group_[thread];
-        return stamp.time <= mine.barrier || (group >= 0 && group == group_[stamp.thread] &&
-                                              stamp.time <= mine.group_barriers.at(static_cast<std::size_t>(group)));
+        return stamp.time <= mine.barrier ||
+               (group >= 0 && group == group_[stamp.thread] && stamp.time <= mine.group_barriers.at(static_cast<std::size_t>(group)));
     }
     const auto own = own_.find(thread);
     return knows(mine.known, other, stamp.time) || (own != own_.end() && knows(own->second, other, stamp.time));

@@ -155,8 +155,8 @@ float nt_rsqrt(float v) {
 float nt_from_fp16(unsigned bits) {
     const unsigned fraction = bits & 0x3ffu;
     const auto exponent = static_cast<int>((bits >> 10) & 31u);
-    float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                    : std::ldexp(static_cast<float>(fraction | 0x400u), exponent - 25);
+    float magnitude =
+        exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24) : std::ldexp(static_cast<float>(fraction | 0x400u), exponent - 25);
     if (exponent == 31) {
         magnitude = fraction != 0 ? NAN : INFINITY;
     }

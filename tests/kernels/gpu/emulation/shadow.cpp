@@ -45,10 +45,9 @@ const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t
 
 /// "thread 7 of program 0 wrote, with nothing that orders the two".
 std::string Shadow::describe(const Piece& piece, const Stamp& other, const Order& order) {
-    const std::string who = order.from_earlier_launch(other)
-                                ? "the launch ahead"
-                                : fmt::format("thread {} of program {}", order.thread_in_program(other.thread),
-                                              order.program_of(other.thread));
+    const std::string who = order.from_earlier_launch(other) ? "the launch ahead"
+                                                             : fmt::format("thread {} of program {}", order.thread_in_program(other.thread),
+                                                                           order.program_of(other.thread));
     if (piece.pending) {
         return who + " copies to asynchronously, and has not waited for it";
     }
@@ -66,15 +65,14 @@ void Shadow::record(Piece& piece, AccessKind kind, Stamp now, const Order& order
     }
     Stamp other_atomic;
     if (kind == AccessKind::atomic && piece.atomic) {
-        const bool another = !order.from_earlier_launch(piece.write) &&
-                             order.program_of(piece.write.thread) != order.program_of(now.thread);
+        const bool another =
+            !order.from_earlier_launch(piece.write) && order.program_of(piece.write.thread) != order.program_of(now.thread);
         other_atomic = another ? piece.write : piece.other_atomic;
     }
     piece = {now, other_atomic, {}, kind == AccessKind::atomic, kind == AccessKind::async_write};
 }
 
-std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread,
-                           const Order& order) {
+std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order) {
     const Stamp now = order.now(thread);
     for (std::size_t i = offset / piece_bytes; i * piece_bytes < offset + bytes; ++i) {
         Piece& piece = pieces_[i];

@@ -21,8 +21,7 @@ public:
 
     /// Records the access. Empty, or what is wrong: "reads 4 bytes that thread 7 of program 0 wrote, …". `offset` and
     /// `bytes` lie within the memory.
-    std::string access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread,
-                       const Order& order);
+    std::string access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order);
     /// An asynchronous write has been waited for.
     void land(std::size_t offset, std::size_t bytes, std::uint32_t thread, const Order& order);
 

@@ -1,0 +1,90 @@
+// What rules of thumb and prune rules cost, by what was measured. Pure: no device, no clock, no files. The method:
+// docs/audit.md.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/problem_ranking.h"
+#include "judge/thumb_rule.h"
+#include "space/space.h"
+
+namespace normtune {
+
+/// A heuristic on a problem.
+struct HeuristicLoss {
+    std::size_t obeying = 0;         // measured configurations that obey it
+    const Standing* best = nullptr;  // the fastest of them; null: none
+};
+
+/// What the records can say of a prune rule on a problem.
+enum class RuleFinding {
+    applied,        // the sweep itself pruned by it: what it took has no time
+    changed,        // the sweep pruned by another rule of its name: what this one keeps may have no time
+    lifted,         // keep_all_if_none: it would leave nothing of what was measured, so it takes nothing
+    takes_nothing,  // every measured configuration passes it
+    leaves_nothing,
+    judged
+};
+inline constexpr NameTable<RuleFinding, 6> rule_finding_names{
+    {"applied", "changed", "lifted", "takes_nothing", "leaves_nothing", "judged"}};
+
+struct RuleLoss {
+    RuleFinding finding = RuleFinding::takes_nothing;
+    std::uint64_t unmeasured = 0;          // applied, changed: configurations that it took from the sweep
+    std::size_t taken = 0;                 // measured configurations that it would have taken away
+    const Standing* best_taken = nullptr;  // the fastest of them
+    const Standing* best_kept = nullptr;   // the fastest that it leaves; its loss is the rule's
+};
+
+struct ProblemAudit {
+    const ProblemRanking* ranking = nullptr;
+    std::vector<HeuristicLoss> heuristics;  // as Audit::heuristics
+    std::vector<RuleLoss> rules;            // as Audit::rules
+};
+
+/// Losses of one heuristic or rule over the problems of an op and a mode; `mean` and `worst` are over those judged.
+struct LossGroup {
+    std::string op;  // empty: all together
+    std::string mode;
+    std::size_t problems = 0;
+    std::size_t judged = 0;
+    double mean = 0;  // geometric, of the ratios, less 1
+    double worst = 0;
+    const ProblemRanking* worst_on = nullptr;
+};
+
+struct RuleGroup {
+    LossGroup loss;
+    std::size_t applied = 0;
+    std::size_t changed = 0;
+    std::size_t lifted = 0;
+    std::size_t takes_nothing = 0;
+    std::size_t leaves_nothing = 0;
+};
+
+struct Audit {
+    Audit() = default;
+    Audit(Audit&&) noexcept = default;  // its parts point at one another: it is moved, never copied
+    Audit& operator=(Audit&&) noexcept = default;
+
+    std::vector<ProblemRanking> rankings;
+    std::vector<ThumbRule> heuristics;
+    std::vector<Rule> rules;
+    std::vector<ProblemAudit> problems;                    // one a ranking
+    std::vector<std::vector<LossGroup>> heuristic_groups;  // of each heuristic: by op and mode, then all
+    std::vector<std::vector<RuleGroup>> rule_groups;
+};
+
+/// The prune rules that are audited where the user names none: TransformerEngine's, as "te_threads_per_row", and those
+/// of the shipped default space.
+std::vector<Rule> default_audit_rules();
+
+/// Throws InputError where an expression fails on a problem, or nothing was measured. `runs` has to outlive it.
+Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules);
+
+/// A heuristic on one problem. Throws InputError where its expression fails.
+HeuristicLoss judge(const ThumbRule& heuristic, const ProblemRanking& ranking);
+
+}  // namespace normtune

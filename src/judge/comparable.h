@@ -1,0 +1,20 @@
+// May two results be compared at all? Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "judge/comparison.h"
+
+namespace normtune {
+
+/// Its place in Pair::differs.
+constexpr std::uint8_t facet_bit(Facet facet) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(facet));
+}
+
+/// Empty where at least one pair can be judged; else one line: what differs and how to allow it, or that nothing is in
+/// common. The pairs have to be matched.
+std::string why_not_comparable(const Comparison& comparison);
+
+}  // namespace normtune

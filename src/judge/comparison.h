@@ -1,0 +1,116 @@
+// Two results files compared: which trials became faster or slower, and on what evidence. Pure: no device, no clock, no
+// files. The method and its reasons: docs/comparing.md.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/result_rows.h"
+
+namespace normtune {
+
+enum class MatchBy { config, best };
+enum class Metric { latency, memory };
+/// What has to be alike on both sides unless it is allowed to differ.
+enum class Facet { device, driver, casting, timer, cold };
+enum class Verdict { faster, same, slower, ambiguous, missing, new_ };
+/// What a verdict rests on: the medians of rounds, the fresh rounds of both winners, quantiles over all samples alone,
+/// a number without any noise (memory), or nothing (one side is not there).
+enum class Evidence { rounds, fresh_rounds, quantiles, exact, none };
+
+inline constexpr NameTable<MatchBy, 2> match_by_names{{"config", "best"}};
+inline constexpr NameTable<Metric, 2> metric_names{{"latency", "memory"}};
+inline constexpr NameTable<Facet, 5> facet_names{{"device", "driver", "casting", "timer", "cold"}};
+inline constexpr NameTable<Verdict, 6> verdict_names{{"faster", "same", "slower", "ambiguous", "missing", "new"}};
+inline constexpr NameTable<Evidence, 5> evidence_names{{"rounds", "fresh_rounds", "quantiles", "exact", "none"}};
+
+struct CompareSettings {
+    MatchBy by = MatchBy::config;
+    Metric metric = Metric::latency;
+    double threshold = 0.01;          // the least change that is called faster or slower
+    double margin = 0.02;             // how far beyond the threshold an interval may reach and still be "same"
+    double false_discoveries = 0.05;  // expected share of those called that are none (Benjamini and Hochberg)
+    double run_to_run = 0.003;        // least standard deviation of a ratio between two runs of the same code
+    double run_to_run_us = 0.02;      // the same in microseconds: what the shortest kernels differ by
+    std::vector<Facet> across;
+};
+
+inline constexpr std::uint32_t no_row = UINT32_MAX;
+
+struct Pair {
+    std::uint32_t baseline = no_row;  // in the baseline's rows; missing and new pairs lack one side
+    std::uint32_t candidate = no_row;
+    Verdict verdict = Verdict::ambiguous;
+    Evidence evidence = Evidence::none;
+    std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
+    float degrees = 0;
+    float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
+    float shift = 0;           // the part of it that stands for what moved the copies
+    double before = no_value;  // us, or MiB
+    double after = no_value;
+    double ratio = no_value;  // after over before, of the evidence's central values
+    double low = no_value;    // interval of the ratio, corrected for the number of pairs
+    double high = no_value;
+    double error = no_value;  // standard error of log(ratio)
+    double p = 1;
+
+    bool both() const { return baseline != no_row && candidate != no_row; }
+    bool judged() const { return both() && differs == 0; }
+};
+
+/// How much two runs of the same code differ here.
+struct RunToRun {
+    double deviation = 0;       // of log(ratio); what was used
+    std::size_t copies = 0;     // problems whose copy both files measured
+    double copy_ratio = 1;      // their median: has the device itself become slower?
+    double copy_deviation = 0;  // of log(ratio) of the copies about their median
+    double shift_variance = 0;  // of log(copy_ratio)
+    double spread = 0;          // of the densest half of the pairs' ratios, beyond what rounds explain
+
+    /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation`
+    /// accounts for already.
+    double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance)); }
+};
+
+struct Comparison {
+    const ResultRows* baseline = nullptr;
+    const ResultRows* candidate = nullptr;
+    CompareSettings settings;
+    std::vector<Pair> pairs;  // the baseline's in its order, then the candidate's new ones
+    RunToRun run_to_run;
+    double coverage = 0;            // of each interval
+    std::uint64_t dropped = 0;      // trials that a race dropped on either side: too few rounds to compare their times
+    std::uint64_t failed_both = 0;  // trials that neither side has a value of
+    std::string not_comparable;     // one line; empty: it could be compared
+
+    std::uint64_t count(Verdict verdict) const;
+    const ResultRow* baseline_row(const Pair& pair) const;
+    const ResultRow* candidate_row(const Pair& pair) const;
+    /// Of the side that is there, the candidate's first.
+    const RowProblem& problem(const Pair& pair) const;
+    std::string_view text(const Pair& pair, TextId RowProblem::*member) const;
+    /// "w4.t128…"; with two that differ (by best) "w4… → w8…".
+    std::string configuration(const Pair& pair) const;
+    /// Why a value is not there, or which facets differ; empty where there is nothing to say.
+    std::string note(const Pair& pair) const;
+};
+
+/// Both have to outlive the comparison.
+Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
+
+/// Of each side whose run took times from the store of winners: how many, since when, and how to measure them. Nothing
+/// where memory is compared.
+std::vector<std::string> stored_remarks(const Comparison& comparison);
+
+/// The verdict on a pair that was measured on both sides, for a threshold of its own.
+Verdict judge(const Pair& pair, double threshold, double margin);
+
+/// "faster", …; of memory "less" and "more".
+std::string_view verdict_word(Verdict verdict, Metric metric);
+
+}  // namespace normtune

@@ -1,0 +1,200 @@
+#include "judge/fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "judge/audit.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::array<double, 5> other_tolerances{0.005, 0.01, 0.02, 0.05, 0.1};
+
+/// A problem's key without its M × N.
+std::string operation_of(Problem problem) {
+    problem.shape = {1, 1, 1};
+    std::string key = problem.key();
+    constexpr std::string_view shape = "/1x1";
+    return key.erase(key.find(shape), shape.size());
+}
+
+template <typename T>
+bool chosen(const std::vector<T>& list, T value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+struct Group {
+    std::string operation;
+    std::vector<const ProblemRanking*> rankings;
+};
+
+std::vector<Group> group_by_operation(const std::vector<ProblemRanking>& rankings, const FitSettings& settings) {
+    std::vector<Group> groups;
+    for (const ProblemRanking& ranking : rankings) {
+        const Problem& problem = ranking.problem();
+        if (!chosen(settings.ops, problem.operation.op) || !chosen(settings.modes, problem.operation.mode)) {
+            continue;
+        }
+        const std::string operation = operation_of(problem);
+        const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.operation == operation; });
+        (found == groups.end() ? groups.emplace_back(Group{operation, {}}) : *found).rankings.push_back(&ranking);
+    }
+    return groups;
+}
+
+/// Loss on one shape, by whatever rule; not_measured where it says nothing.
+using LossOn = std::function<double(const ShapeLosses&)>;
+
+LossSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossOn& loss_on) {
+    LossSummary out;
+    out.shapes = shapes.size();
+    double sum = 0;
+    for (const ShapeLosses* shape : shapes) {
+        const double loss = loss_on(*shape);
+        if (loss == not_measured) {
+            continue;
+        }
+        ++out.judged;
+        sum += std::log1p(loss);
+        if (out.worst_on == nullptr || loss > out.worst) {
+            out.worst = loss;
+            out.worst_on = shape;
+        }
+    }
+    out.mean = out.judged > 0 ? std::expm1(sum / static_cast<double>(out.judged)) : 0;
+    return out;
+}
+
+std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes) {
+    std::vector<const ShapeLosses*> out;
+    out.reserve(shapes.size());
+    for (const ShapeLosses& shape : shapes) {
+        out.push_back(&shape);
+    }
+    return out;
+}
+
+/// The most that the best obeying configuration loses on the problems of a shape.
+double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
+    double most = 0;
+    for (const ProblemRanking* ranking : shape.rankings) {
+        const Standing* best = judge(rule, *ranking).best;
+        if (best == nullptr) {
+            return not_measured;
+        }
+        most = std::max(most, best->loss());
+    }
+    return most;
+}
+
+/// The ladder of `settings`, or the best that can be reached.
+std::optional<Ladder> best_ladder(const Losses& losses, double tolerance, std::size_t most_steps) {
+    std::optional<Ladder> ladder = fit_ladder(losses, tolerance);
+    if (ladder && (most_steps == 0 || ladder->steps() <= most_steps)) {
+        return ladder;
+    }
+    const std::optional<double> reachable = least_tolerance(losses, most_steps);
+    return reachable ? fit_ladder(losses, *reachable) : std::nullopt;
+}
+
+const ShapeLosses& same_shape(const Losses& losses, const ShapeLosses& shape) {
+    return *std::find_if(losses.shapes.begin(), losses.shapes.end(),
+                         [&](const ShapeLosses& other) { return other.rows == shape.rows && other.cols == shape.cols; });
+}
+
+Rival compare_with(const ThumbRule& rule, const Group& group, const Fit& fit, const FitSettings& settings, const BackendTraits& traits) {
+    Rival rival;
+    rival.name = rule.name();
+    rival.decides = rule.decides();
+    const Losses all = losses_of(group.rankings, rule.decides(), traits);
+    const Losses fitted = all.only([&](const ShapeLosses& shape) {
+        return std::any_of(fit.fitted.shapes.begin(), fit.fitted.shapes.end(),
+                           [&](const ShapeLosses& other) { return other.rows == shape.rows && other.cols == shape.cols; });
+    });
+    const std::optional<Ladder> same_axes = fit_ladder(fitted, settings.tolerance);
+    const std::vector<ShapeLosses>& judged_on = fit.held_out.shapes.empty() ? fit.fitted.shapes : fit.held_out.shapes;
+    const LossOn by_rule = [&](const ShapeLosses& shape) { return rule_loss(rule, shape); };
+    const LossOn by_same_axes = [&](const ShapeLosses& shape) {
+        return same_axes ? ladder_loss(*same_axes, same_shape(all, shape)) : not_measured;
+    };
+    const LossOn by_ladder = [&](const ShapeLosses& shape) { return fit.ladder ? ladder_loss(*fit.ladder, shape) : not_measured; };
+    std::vector<const ShapeLosses*> common;
+    for (const ShapeLosses& shape : judged_on) {
+        const bool obeyed = by_rule(shape) != not_measured;
+        rival.obeyed += obeyed ? 1U : 0U;
+        if (obeyed && by_same_axes(shape) != not_measured && by_ladder(shape) != not_measured) {
+            common.push_back(&shape);
+        }
+    }
+    if (same_axes) {
+        rival.ladder_steps = same_axes->steps();
+    }
+    rival.rule = summarise(common, by_rule);
+    rival.same_axes = summarise(common, by_same_axes);
+    rival.ladder = summarise(common, by_ladder);
+    return rival;
+}
+
+Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits& traits) {
+    Fit out;
+    out.operation = group.operation;
+    out.problem = group.rankings.front()->problem().operation;
+    out.device = group.rankings.front()->device();
+    out.traits = traits;
+    out.tolerance = settings.tolerance;
+    const Losses all = losses_of(group.rankings, settings.decided, traits);
+    const auto held = [&](const ShapeLosses& shape) {
+        return settings.hold_out.holds(shape, static_cast<std::size_t>(&shape - all.shapes.data()));
+    };
+    out.held_out = all.only(held);
+    out.fitted = all.only([&](const ShapeLosses& shape) { return !held(shape); });
+    if (out.fitted.shapes.empty()) {
+        throw InputError(fmt::format("{}: --hold-out {} leaves no shape to fit to", out.operation, settings.hold_out.text()));
+    }
+    out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
+    for (const ShapeLosses& shape : out.fitted.shapes) {
+        const double loss = out.ladder ? ladder_loss(*out.ladder, shape) : not_measured;
+        if (loss == not_measured || loss > settings.tolerance) {
+            out.in_the_way.push_back(&shape);
+        }
+    }
+    out.within = out.ladder && out.in_the_way.empty();
+    const LossOn by_ladder = [&](const ShapeLosses& shape) { return out.ladder ? ladder_loss(*out.ladder, shape) : not_measured; };
+    out.on_fitted = summarise(pointers(out.fitted.shapes), by_ladder);
+    out.on_held_out = summarise(pointers(out.held_out.shapes), by_ladder);
+    for (const ThumbRule& rule : settings.rivals) {
+        out.rivals.push_back(compare_with(rule, group, out, settings, traits));
+    }
+    for (const double tolerance : other_tolerances) {
+        const std::optional<Ladder> ladder = fit_ladder(out.fitted, tolerance);
+        out.steps_at.push_back({tolerance, ladder ? std::optional(ladder->steps()) : std::nullopt});
+    }
+    return out;
+}
+
+}  // namespace
+
+double ladder_loss(const Ladder& ladder, const ShapeLosses& shape) {
+    return shape.losses[ladder.prescription(shape.rows, shape.cols)];
+}
+
+Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits) {
+    Fits out;
+    for (const Results& run : runs) {
+        const std::vector<ProblemRanking> of_run = problem_rankings(run);
+        out.rankings.insert(out.rankings.end(), of_run.begin(), of_run.end());
+    }
+    for (const Group& group : group_by_operation(out.rankings, settings)) {
+        out.fits.push_back(fit_one(group, settings, traits));
+    }
+    if (out.fits.empty()) {
+        throw InputError("nothing of what is asked for was measured in these results");
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,88 @@
+// Launchers' rules fitted to results: a ladder for each operation, judged on shapes that it was not fitted to, beside
+// the rules of thumb. Pure. The method: docs/fit.md.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/hold_out.h"
+#include "judge/ladder.h"
+#include "judge/thumb_rule.h"
+
+namespace normtune {
+
+struct FitSettings {
+    double tolerance = 0.02;
+    std::vector<Axis> decided = all_axes();
+    std::size_t most_steps = 0;  // 0: any number
+    HoldOut hold_out = HoldOut::parse("4");
+    std::vector<ThumbRule> rivals = named_thumb_rules();
+    std::vector<Op> ops;      // empty: all
+    std::vector<Mode> modes;  // empty: all
+};
+
+/// Losses over some shapes; `mean` (geometric, of 1 + loss, less 1) and `worst` are over those judged.
+struct LossSummary {
+    std::size_t shapes = 0;
+    std::size_t judged = 0;
+    double mean = 0;
+    double worst = 0;
+    const ShapeLosses* worst_on = nullptr;
+};
+
+/// A rule of thumb, beside a ladder that decides the same axes (fitted to the same shapes, within the same tolerance;
+/// what they leave open is at its best on each shape for both) and the ladder of the fit. All three are judged on the
+/// shapes where each of them has a measured configuration.
+struct Rival {
+    std::string name;
+    std::vector<Axis> decides;
+    std::optional<std::size_t> ladder_steps;  // empty: no ladder of these axes
+    std::size_t obeyed = 0;                   // held-out shapes with a measured configuration that obeys the rule
+    LossSummary rule;
+    LossSummary same_axes;
+    LossSummary ladder;
+};
+
+/// How many steps a ladder takes for a tolerance.
+struct StepsAt {
+    double tolerance;
+    std::optional<std::size_t> steps;
+};
+
+struct Fit {
+    std::string operation;  // "rms_norm/forward/bf16/llama", and what else is not the default
+    Operation problem;
+    DeviceInfo device;
+    BackendTraits traits;
+    double tolerance = 0;
+    Losses fitted;
+    Losses held_out;
+    std::optional<Ladder> ladder;                // within the tolerance and the number of steps, or the best that there is
+    bool within = false;                         // is it?
+    std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance
+    LossSummary on_fitted;
+    LossSummary on_held_out;
+    std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out
+    std::vector<StepsAt> steps_at;
+
+    Fit() = default;
+    Fit(Fit&&) noexcept = default;  // its parts point at one another: it is moved, never copied
+    Fit& operator=(Fit&&) noexcept = default;
+};
+
+struct Fits {
+    std::vector<ProblemRanking> rankings;  // what the fits' shapes point to
+    std::vector<Fit> fits;
+};
+
+/// One an operation, in the order of the records. `runs` are of one device and have to outlive the fits. Throws
+/// InputError: nothing measured, or no shape left to fit to.
+Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits);
+
+/// What the ladder loses on a shape; not_measured where its configuration was not.
+double ladder_loss(const Ladder& ladder, const ShapeLosses& shape);
+
+}  // namespace normtune

@@ -1,0 +1,155 @@
+#include "judge/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+std::string change_text(double ratio) {
+    const double percent = (ratio - 1) * 100;
+    return fmt::format("{:+.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);
+}
+
+std::string percent_text(double value) {
+    return fmt::format("{:.3g}%", value * 100);
+}
+
+std::string slower_text(const GateCase& it) {
+    const Metric metric = it.comparison->settings.metric;
+    return fmt::format(
+        "{} by {:.1f}%{}; {} is allowed", verdict_word(Verdict::slower, metric), (it.pair->ratio - 1) * 100,
+        metric == Metric::latency ? fmt::format(" ({:+.1f}% to {:+.1f}%)", (it.pair->low - 1) * 100, (it.pair->high - 1) * 100) : "",
+        percent_text(it.threshold));
+}
+
+GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pair& pair) {
+    GateCase out;
+    out.comparison = &comparison;
+    out.pair = &pair;
+    out.threshold = policy.threshold_of(comparison, pair);
+    out.verdict = pair.judged() && !std::isnan(pair.ratio) ? judge(pair, out.threshold, policy.margin) : pair.verdict;
+    if (comparison.settings.metric == Metric::memory && out.verdict == Verdict::slower && !(pair.ratio > 1 + 1e-9)) {
+        out.verdict = Verdict::same;  // a threshold of 0 means more than nothing
+    }
+    const std::string note = comparison.note(pair);
+    switch (out.verdict) {
+        case Verdict::slower:
+            out.result = GateResult::fail;
+            out.reason = slower_text(out);
+            break;
+        case Verdict::ambiguous:
+            out.result = policy.ambiguous;
+            out.reason = pair.differs != 0 ? note : fmt::format("cannot be told: {} to {}", change_text(pair.low), change_text(pair.high));
+            break;
+        case Verdict::missing: {
+            const ResultRow* const after = comparison.candidate_row(pair);
+            const bool failed = after != nullptr && after->outcome != Outcome::passed;
+            out.result = failed ? policy.failed : policy.missing;
+            out.reason = failed ? note : "the candidate has no such trial";
+            break;
+        }
+        case Verdict::new_:
+            out.result = policy.new_;
+            out.reason = "the baseline has no value of it";
+            break;
+        case Verdict::faster:
+        case Verdict::same:
+            break;
+    }
+    return out;
+}
+
+GateResult worse(GateResult a, GateResult b) {
+    const auto rank = [](GateResult result) { return result == GateResult::fail ? 2 : result == GateResult::inconclusive ? 1 : 0; };
+    return rank(a) >= rank(b) ? a : b;
+}
+
+GateResult result_of(const GateVerdict& verdict) {
+    GateResult out = verdict.incomplete ? GateResult::inconclusive : GateResult::pass;
+    for (const GateCase& it : verdict.cases) {
+        out = worse(out, it.result);
+    }
+    return out;
+}
+
+void excuse(GateCase& it, const Policy& policy, std::string_view today, std::vector<bool>& expired) {
+    for (std::size_t i = 0; i < policy.known.size(); ++i) {
+        const Policy::Known& known = policy.known[i];
+        if (it.result == GateResult::pass || !known.pairs.matches(*it.comparison, *it.pair)) {
+            continue;
+        }
+        if (today > known.until) {
+            expired[i] = true;
+            continue;
+        }
+        it.known = true;
+        it.result = GateResult::pass;
+        it.reason += fmt::format("; known until {}: {}", known.until, known.reason);
+        return;
+    }
+}
+
+}  // namespace
+
+std::size_t GateVerdict::count(GateResult wanted) const {
+    return static_cast<std::size_t>(std::count_if(cases.begin(), cases.end(), [&](const GateCase& it) { return it.result == wanted; }));
+}
+
+GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> comparisons, std::string_view today) {
+    GateVerdict out;
+    out.policy = policy.name;
+    std::vector<bool> expired(policy.known.size(), false);
+    for (const Comparison& comparison : comparisons) {
+        if (!comparison.not_comparable.empty()) {
+            out.remarks.push_back(fmt::format("{}: {}", metric_names.name(comparison.settings.metric), comparison.not_comparable));
+            out.incomplete = true;
+            continue;
+        }
+        for (const Pair& pair : comparison.pairs) {
+            out.cases.push_back(judge_case(policy, comparison, pair));
+            excuse(out.cases.back(), policy, today, expired);
+        }
+    }
+    for (std::size_t i = 0; i < expired.size(); ++i) {
+        if (expired[i]) {
+            out.remarks.push_back(fmt::format("a known regression ({}) was known until {} and is no longer excused", policy.known[i].reason,
+                                              policy.known[i].until));
+        }
+    }
+    out.result = result_of(out);
+    return out;
+}
+
+bool is_suspect(const GateCase& it) {
+    return it.result == GateResult::fail && it.verdict == Verdict::slower && it.comparison->settings.metric == Metric::latency;
+}
+
+void confirm(GateVerdict& verdict, const Policy& policy, const Comparison& fresh) {
+    std::unordered_map<std::uint32_t, const Pair*> measured;  // by the baseline's row
+    for (const Pair& pair : fresh.pairs) {
+        if (pair.judged() && !std::isnan(pair.ratio)) {
+            measured.emplace(pair.baseline, &pair);
+        }
+    }
+    for (GateCase& it : verdict.cases) {
+        const auto found = is_suspect(it) ? measured.find(it.pair->baseline) : measured.end();
+        if (found == measured.end()) {
+            continue;
+        }
+        const Pair& again = *found->second;
+        const Verdict fresh_verdict = judge(again, it.threshold, policy.margin);
+        const bool confirmed = fresh_verdict == Verdict::slower;
+        it.reason += fmt::format("; {}confirmed by fresh rounds: {}", confirmed ? "" : "not ", change_text(again.ratio));
+        if (!confirmed) {
+            it.verdict = fresh_verdict;
+            it.result = fresh_verdict == Verdict::ambiguous ? policy.ambiguous : GateResult::pass;
+        }
+    }
+    verdict.result = result_of(verdict);
+}
+
+}  // namespace normtune

@@ -1,0 +1,265 @@
+#include "judge/ladder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "space/common_limits.h"
+
+namespace normtune {
+namespace {
+
+constexpr double impossible = std::numeric_limits<double>::infinity();
+
+bool decides(const std::vector<Axis>& decided, Axis axis) {
+    return std::find(decided.begin(), decided.end(), axis) != decided.end();
+}
+
+/// The decided axes of a configuration; the others at their defaults.
+Configuration projected(const Configuration& configuration, const std::vector<Axis>& decided) {
+    Configuration out;
+    for (const Axis axis : decided) {
+        set_axis(out, axis, axis_value(configuration, axis));
+    }
+    return out;
+}
+
+/// Whether `even` holds depends on N: a step that serves several N has it where it holds and masks elsewhere. That
+/// takes the axes that say where it holds.
+bool may_mix_reductions(const std::vector<Axis>& decided) {
+    return decides(decided, Axis::reduction) && decides(decided, Axis::threads_per_row) && decides(decided, Axis::vector_bytes) &&
+           decides(decided, Axis::block_size);
+}
+
+std::vector<Prescription> followed_by(const Configuration& configuration, const Problem& problem, const std::vector<Axis>& decided,
+                                      const BackendTraits& traits) {
+    Prescription prescription{projected(configuration, decided)};
+    if (!may_mix_reductions(decided)) {
+        return {prescription};
+    }
+    std::vector<Prescription> out;
+    if (configuration.reduction == Reduction::even) {  // by itself it would be illegal on other N of its step
+        prescription.even_where_it_divides = true;
+        for (const Reduction elsewhere : {Reduction::where, Reduction::masked, Reduction::guard}) {
+            prescription.configuration.reduction = elsewhere;
+            out.push_back(prescription);
+        }
+        return out;
+    }
+    out.push_back(prescription);
+    Problem contiguous = problem;  // a launcher's rule knows M and N alone
+    contiguous.shape.row_stride = contiguous.shape.cols;
+    if (!divides_evenly(configuration, contiguous, traits)) {
+        prescription.even_where_it_divides = true;
+        out.push_back(prescription);
+    }
+    return out;
+}
+
+using LossByText = std::map<std::string, std::pair<Prescription, double>>;
+
+LossByText losses_on(const ProblemRanking& ranking, const std::vector<Axis>& decided, const BackendTraits& traits) {
+    LossByText out;
+    for (const Standing& standing : ranking.standings) {
+        for (const Prescription& prescription : followed_by(standing.record->configuration, ranking.problem(), decided, traits)) {
+            const auto [place, added] = out.try_emplace(prescription.text(decided), prescription, standing.loss());
+            place->second.second = std::min(place->second.second, standing.loss());
+        }
+    }
+    return out;
+}
+
+/// One band: shapes of neighbouring N, given as what each prescription costs at each M.
+struct Costs {
+    std::vector<std::int64_t> rows;         // ascending
+    std::vector<std::vector<double>> cost;  // of these rows, by prescription: the sum of log(1 + loss), or impossible
+};
+
+struct Fitted {
+    std::size_t steps = 0;
+    double cost = impossible;
+    std::vector<Ladder::Step> ladder;
+
+    bool better_than(const Fitted& other) const {
+        if (cost == impossible || other.cost == impossible) {
+            return cost < other.cost;
+        }
+        return steps != other.steps ? steps < other.steps : cost < other.cost;
+    }
+};
+
+/// The fewest steps over M: the best way to serve the first j rows ends with a step over rows i … j − 1.
+Fitted fit_rows(const Costs& costs) {
+    std::vector<Fitted> best(costs.rows.size() + 1);
+    best[0].cost = 0;
+    for (std::size_t j = 1; j <= costs.rows.size(); ++j) {
+        std::vector<double> sum(costs.cost.front().size(), 0);
+        for (std::size_t i = j; i-- > 0;) {
+            std::transform(sum.begin(), sum.end(), costs.cost[i].begin(), sum.begin(), std::plus<>());
+            const auto least = std::min_element(sum.begin(), sum.end());
+            if (*least == impossible) {
+                break;
+            }
+            Fitted candidate{best[i].steps + 1, best[i].cost + *least, {}};
+            if (best[i].cost != impossible && candidate.better_than(best[j])) {
+                candidate.ladder = best[i].ladder;
+                candidate.ladder.push_back({costs.rows[j - 1], static_cast<std::size_t>(least - sum.begin())});
+                best[j] = std::move(candidate);
+            }
+        }
+    }
+    return best.back();
+}
+
+void add(Costs& costs, const ShapeLosses& shape, double tolerance) {
+    const auto place = std::lower_bound(costs.rows.begin(), costs.rows.end(), shape.rows);
+    const auto index = static_cast<std::size_t>(place - costs.rows.begin());
+    if (place == costs.rows.end() || *place != shape.rows) {
+        costs.rows.insert(place, shape.rows);
+        costs.cost.insert(costs.cost.begin() + static_cast<std::ptrdiff_t>(index), std::vector<double>(shape.losses.size(), 0));
+    }
+    for (std::size_t p = 0; p < shape.losses.size(); ++p) {
+        const double loss = shape.losses[p];
+        const bool allowed = loss != not_measured && loss <= tolerance;
+        costs.cost[index][p] += allowed ? std::log1p(loss) : impossible;
+    }
+}
+
+}  // namespace
+
+std::string Prescription::text(const std::vector<Axis>& decided) const {
+    if (decided.size() == axis_count) {
+        std::string key = configuration.key();
+        if (even_where_it_divides) {
+            const std::string reduction = fmt::format(".{}.", reduction_names.name(configuration.reduction));
+            key.replace(key.find(reduction), 1, ".even_or_");
+        }
+        return key;
+    }
+    std::string out;
+    for (const Axis axis : decided) {
+        out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ", axis_names.name(axis),
+                           axis == Axis::reduction && even_where_it_divides ? "even_or_" : "",
+                           axis_text(axis, axis_value(configuration, axis)));
+    }
+    return out;
+}
+
+std::vector<Axis> all_axes() {
+    std::vector<Axis> axes;
+    axes.reserve(axis_count);
+    for (int i = 0; i < axis_count; ++i) {
+        axes.push_back(static_cast<Axis>(i));
+    }
+    return axes;
+}
+
+Losses Losses::only(const std::function<bool(const ShapeLosses&)>& keep) const {
+    Losses out{decided, prescriptions, {}};
+    std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(out.shapes), keep);
+    return out;
+}
+
+Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::vector<Axis>& decided, const BackendTraits& traits) {
+    std::vector<LossByText> losses;
+    std::map<std::pair<bool, std::string>, Prescription> prescriptions;  // of equal ones a plain mask comes first
+    for (const ProblemRanking* ranking : rankings) {
+        losses.push_back(losses_on(*ranking, decided, traits));
+        for (const auto& [text, value] : losses.back()) {
+            const bool plain = value.first.configuration.reduction == Reduction::masked;
+            prescriptions.try_emplace({!plain, text}, value.first);
+        }
+    }
+    Losses out{decided, {}, {}};
+    for (const auto& [key, prescription] : prescriptions) {
+        out.prescriptions.push_back(prescription);
+    }
+    std::map<std::pair<std::int64_t, std::int64_t>, ShapeLosses> shapes;
+    for (std::size_t i = 0; i < rankings.size(); ++i) {
+        const Shape& shape = rankings[i]->problem().shape;
+        ShapeLosses& at = shapes[{shape.cols, shape.rows}];
+        at.rows = shape.rows;
+        at.cols = shape.cols;
+        at.losses.resize(prescriptions.size(), 0);
+        at.rankings.push_back(rankings[i]);
+        std::size_t p = 0;
+        for (const auto& [key, prescription] : prescriptions) {
+            const auto found = losses[i].find(key.second);
+            double& loss = at.losses[p++];
+            loss = loss == not_measured || found == losses[i].end() ? not_measured : std::max(loss, found->second.second);
+        }
+    }
+    for (auto& [place, shape] : shapes) {
+        out.shapes.push_back(std::move(shape));
+    }
+    return out;
+}
+
+std::size_t Ladder::steps() const {
+    std::size_t count = 0;
+    for (const Band& band : bands) {
+        count += band.steps.size();
+    }
+    return count;
+}
+
+std::size_t Ladder::prescription(std::int64_t rows, std::int64_t cols) const {
+    const auto band = std::find_if(bands.begin(), bands.end() - 1, [&](const Band& b) { return cols <= b.cols_to; });
+    return std::find_if(band->steps.begin(), band->steps.end() - 1, [&](const Step& s) { return rows <= s.rows_to; })->prescription;
+}
+
+std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance) {
+    // best[j]: the first j distinct N. Shapes lie by N, so those of N's i … j − 1 are neighbours.
+    std::vector<std::size_t> first_of_cols;
+    for (std::size_t s = 0; s < losses.shapes.size(); ++s) {
+        if (s == 0 || losses.shapes[s].cols != losses.shapes[s - 1].cols) {
+            first_of_cols.push_back(s);
+        }
+    }
+    first_of_cols.push_back(losses.shapes.size());
+    struct Best {
+        Fitted total;
+        std::vector<Ladder::Band> bands;
+    };
+    std::vector<Best> best(first_of_cols.size());
+    best[0].total.cost = 0;
+    for (std::size_t j = 1; j < first_of_cols.size(); ++j) {
+        Costs costs;
+        for (std::size_t i = j; i-- > 0;) {
+            for (std::size_t s = first_of_cols[i]; s < first_of_cols[i + 1]; ++s) {
+                add(costs, losses.shapes[s], tolerance);
+            }
+            Fitted band = fit_rows(costs);
+            const Fitted candidate{best[i].total.steps + band.steps, best[i].total.cost + band.cost, {}};
+            if (candidate.better_than(best[j].total)) {
+                best[j] = {candidate, best[i].bands};
+                best[j].bands.push_back({losses.shapes[first_of_cols[j] - 1].cols, std::move(band.ladder)});
+            }
+        }
+    }
+    if (losses.shapes.empty() || best.back().total.cost == impossible) {
+        return std::nullopt;
+    }
+    return Ladder{std::move(best.back().bands)};
+}
+
+std::optional<double> least_tolerance(const Losses& losses, std::size_t most_steps) {
+    std::vector<double> steps_up;
+    for (const ShapeLosses& shape : losses.shapes) {
+        std::copy_if(shape.losses.begin(), shape.losses.end(), std::back_inserter(steps_up),
+                     [](double loss) { return loss != not_measured; });
+    }
+    std::sort(steps_up.begin(), steps_up.end());
+    steps_up.erase(std::unique(steps_up.begin(), steps_up.end()), steps_up.end());
+    // A ladder within one tolerance is within every larger one.
+    const auto least = std::partition_point(steps_up.begin(), steps_up.end(), [&](double tolerance) {
+        const std::optional<Ladder> ladder = fit_ladder(losses, tolerance);
+        return !ladder || (most_steps > 0 && ladder->steps() > most_steps);
+    });
+    return least == steps_up.end() ? std::nullopt : std::optional(*least);
+}
+
+}  // namespace normtune

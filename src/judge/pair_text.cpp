@@ -1,0 +1,64 @@
+// What reports ask a comparison about its pairs.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "judge/comparable.h"
+#include "judge/comparison.h"
+
+namespace normtune {
+
+std::uint64_t Comparison::count(Verdict verdict) const {
+    return static_cast<std::uint64_t>(std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.verdict == verdict; }));
+}
+
+const ResultRow* Comparison::baseline_row(const Pair& pair) const {
+    return pair.baseline == no_row ? nullptr : &baseline->rows[pair.baseline];
+}
+
+const ResultRow* Comparison::candidate_row(const Pair& pair) const {
+    return pair.candidate == no_row ? nullptr : &candidate->rows[pair.candidate];
+}
+
+const RowProblem& Comparison::problem(const Pair& pair) const {
+    const ResultRow* const after = candidate_row(pair);
+    return after != nullptr ? candidate->problem_of(*after) : baseline->problem_of(*baseline_row(pair));
+}
+
+std::string_view Comparison::text(const Pair& pair, TextId RowProblem::*member) const {
+    const ResultRows& side = pair.candidate != no_row ? *candidate : *baseline;
+    return side.text(problem(pair).*member);
+}
+
+std::string Comparison::configuration(const Pair& pair) const {
+    const ResultRow* const before = baseline_row(pair);
+    const ResultRow* const after = candidate_row(pair);
+    const std::string_view old = before != nullptr ? baseline->text(before->configuration) : std::string_view();
+    const std::string_view now = after != nullptr ? candidate->text(after->configuration) : std::string_view();
+    return old.empty() || now.empty() || old == now ? std::string(old.empty() ? now : old) : fmt::format("{} → {}", old, now);
+}
+
+std::string Comparison::note(const Pair& pair) const {
+    std::string out;
+    const auto add = [&](const std::string& part) { out += out.empty() ? part : "; " + part; };
+    const auto failed = [&](const ResultRows& side, const ResultRow* row, std::string_view which) {
+        if (row != nullptr && row->outcome != Outcome::passed) {
+            const std::string_view reason = side.text(row->reason);
+            add(fmt::format("{} {}{}{}", which, outcome_names.name(row->outcome), reason.empty() ? "" : ": ", reason));
+        }
+    };
+    failed(*baseline, baseline_row(pair), "baseline");
+    failed(*candidate, candidate_row(pair), "candidate");
+    for (std::size_t i = 0; i < facet_names.names.size(); ++i) {
+        if ((pair.differs & facet_bit(static_cast<Facet>(i))) != 0) {
+            add(fmt::format("{} differs", facet_names.names[i]));
+        }
+    }
+    if (pair.evidence == Evidence::quantiles) {
+        add("rests on quantiles");
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,173 @@
+#include "judge/policy.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/error.h"
+#include "support/yaml_reader.h"
+
+namespace normtune {
+namespace {
+
+constexpr double most_percent = 1000;
+
+double percent(const YamlNode& node, double least = 0) {
+    return node.number(least, most_percent) / 100;
+}
+
+bool is_date(std::string_view text) {
+    constexpr std::string_view shape = "0000-00-00";
+    if (text.size() != shape.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == '-' ? text[i] != '-' : text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+    }
+    const int month = (text[5] - '0') * 10 + text[6] - '0';
+    const int day = (text[8] - '0') * 10 + text[9] - '0';
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+template <std::size_t N>
+void only_keys_with(const YamlNode& node, const std::array<std::string_view, N>& more) {
+    std::vector<std::string_view> keys{"op", "mode", "site", "rows", "cols", "problem", "config", "metric"};
+    keys.insert(keys.end(), more.begin(), more.end());
+    node.only_keys(keys);
+}
+
+PairPattern read_pattern(const YamlNode& node) {
+    PairPattern out;
+    // Names are texts: Liger-Kernel's files have ops of their own.
+    out.op = node.find_string("op").value_or("");
+    out.mode = node.find_string("mode").value_or("");
+    out.site = node.find_string("site").value_or("");
+    out.rows = node.find_integer("rows", 1, largest_size).value_or(0);
+    out.cols = node.find_integer("cols", 1, largest_size).value_or(0);
+    out.problem = node.find_string("problem").value_or("*");
+    out.config = node.find_string("config").value_or("*");
+    if (const YamlNode* metric = node.find("metric")) {
+        out.metric = metric->one_of(metric_names);
+    }
+    return out;
+}
+
+Policy::Threshold read_threshold(const YamlNode& node) {
+    only_keys_with(node, std::array<std::string_view, 1>{"percent"});
+    return {read_pattern(node), percent(node.require("percent"))};
+}
+
+Policy::Known read_known(const YamlNode& node) {
+    only_keys_with(node, std::array<std::string_view, 2>{"until", "reason"});
+    Policy::Known out{read_pattern(node), node.require("until").string(), node.require("reason").string()};
+    if (!is_date(out.until)) {
+        node.require("until").fail(fmt::format("'until' is {}; a day belongs there, as in 2026-12-31", quoted_for_message(out.until)));
+    }
+    return out;
+}
+
+/// Does the name occur among those joined by ';'?
+bool among(std::string_view joined, std::string_view name) {
+    while (!joined.empty()) {
+        const std::size_t end = std::min(joined.find(';'), joined.size());
+        if (joined.substr(0, end) == name) {
+            return true;
+        }
+        joined.remove_prefix(std::min(end + 1, joined.size()));
+    }
+    return false;
+}
+
+bool shell_matches(const std::string& pattern, std::string_view text) {
+    return pattern == "*" || fnmatch(pattern.c_str(), std::string(text).c_str(), 0) == 0;
+}
+
+}  // namespace
+
+bool PairPattern::matches(const Comparison& comparison, const Pair& pair) const {
+    const RowProblem& row = comparison.problem(pair);
+    const auto text = [&](TextId RowProblem::*member) { return comparison.text(pair, member); };
+    if ((metric && *metric != comparison.settings.metric) || (!op.empty() && text(&RowProblem::op) != op) ||
+        (!mode.empty() && text(&RowProblem::mode) != mode) || (!site.empty() && !among(text(&RowProblem::site), site)) ||
+        (rows > 0 && row.rows != rows) || (cols > 0 && row.cols != cols)) {
+        return false;
+    }
+    const ResultRow* const after = comparison.candidate_row(pair);
+    const std::string_view key = after != nullptr ? comparison.candidate->text(after->configuration)
+                                                  : comparison.baseline->text(comparison.baseline_row(pair)->configuration);
+    return shell_matches(problem, text(&RowProblem::key)) && shell_matches(config, key);
+}
+
+CompareSettings Policy::settings(Metric metric) const {
+    CompareSettings out;
+    out.by = by;
+    out.metric = metric;
+    out.threshold = metric == Metric::latency ? threshold : memory_threshold;
+    out.margin = margin;
+    out.false_discoveries = false_discoveries;
+    out.run_to_run = run_to_run;
+    out.across = across;
+    return out;
+}
+
+double Policy::threshold_of(const Comparison& comparison, const Pair& pair) const {
+    const auto found = std::find_if(thresholds.begin(), thresholds.end(),
+                                    [&](const Threshold& threshold_entry) { return threshold_entry.pairs.matches(comparison, pair); });
+    return found != thresholds.end() ? found->threshold : comparison.settings.threshold;
+}
+
+Policy parse_policy(std::string_view yaml, const std::string& file) {
+    const YamlNode root = parse_yaml(yaml, file);
+    root.only_keys({"name", "by", "metrics", "percent", "memory_percent", "margin_percent", "false_discoveries_percent",
+                    "run_to_run_percent", "across", "missing", "failed", "ambiguous", "new", "thresholds", "known"});
+    Policy policy;
+    policy.name = root.require("name").string();
+    const auto set = [&](std::string_view key, double& value, double least) {
+        if (const YamlNode* node = root.find(key)) {
+            value = percent(*node, least);
+        }
+    };
+    set("percent", policy.threshold, 0.01);
+    set("memory_percent", policy.memory_threshold, 0);
+    set("margin_percent", policy.margin, 0);
+    set("false_discoveries_percent", policy.false_discoveries, 1e-6);
+    set("run_to_run_percent", policy.run_to_run, 0);
+    if (policy.false_discoveries > 0.5) {
+        root.require("false_discoveries_percent").fail("'false_discoveries_percent' is at most 50");
+    }
+    if (const YamlNode* by = root.find("by")) {
+        policy.by = by->one_of(match_by_names);
+    }
+    if (const YamlNode* metrics = root.find("metrics")) {
+        policy.metrics = metrics->distinct([](const YamlNode& item) { return item.one_of(metric_names); });
+    }
+    if (const YamlNode* across = root.find("across")) {
+        policy.across = across->distinct([](const YamlNode& item) { return item.one_of(facet_names); });
+    }
+    const auto set_result = [&](std::string_view key, GateResult& result) {
+        if (const YamlNode* node = root.find(key)) {
+            result = node->one_of(gate_result_names);
+        }
+    };
+    set_result("missing", policy.missing);
+    set_result("failed", policy.failed);
+    set_result("ambiguous", policy.ambiguous);
+    set_result("new", policy.new_);
+    if (const YamlNode* thresholds = root.find("thresholds")) {
+        for (const YamlNode& item : thresholds->items()) {
+            policy.thresholds.push_back(read_threshold(item));
+        }
+    }
+    if (const YamlNode* known = root.find("known")) {
+        for (const YamlNode& item : known->items()) {
+            policy.known.push_back(read_known(item));
+        }
+    }
+    return policy;
+}
+
+}  // namespace normtune

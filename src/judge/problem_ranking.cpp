@@ -1,0 +1,91 @@
+#include "judge/problem_ranking.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "measure/ranking.h"
+#include "measure/statistics.h"
+
+namespace normtune {
+namespace {
+
+bool measured(const Record& record) {
+    return record.outcome == Outcome::passed && record.measurement && record.measurement->p50_us > 0;
+}
+
+std::vector<double> round_medians(const Measurement& measurement) {
+    std::vector<double> medians;
+    for (const Round& round : measurement.rounds) {
+        medians.push_back(round.median_us);
+    }
+    return medians;
+}
+
+Standing standing_of(const Record& record, const Record& winner, std::size_t candidates) {
+    Standing standing{&record};
+    if (&record == &winner) {
+        return standing;
+    }
+    const Measurement& its = *record.measurement;
+    const Measurement& best = *winner.measurement;
+    if (!its.final_rounds_us.empty() && !best.final_rounds_us.empty()) {
+        standing.ratio = median(its.final_rounds_us) / median(best.final_rounds_us);
+        standing.significantly_slower = standing.ratio > 1 && !its.tied;
+        return standing;
+    }
+    standing.ratio = its.p50_us / best.p50_us;
+    const bool by_rounds = !its.rounds.empty() && !best.rounds.empty();
+    standing.significantly_slower =
+        standing.ratio > 1 && (by_rounds ? significantly_slower(round_medians(its), round_medians(best), candidates) : !its.tied);
+    return standing;
+}
+
+struct Trials {
+    std::vector<const Record*> measured;
+    std::vector<const Record*> pruned;
+};
+
+const Record* winner_of(const std::vector<const Record*>& trials) {
+    const auto ranked = std::find_if(trials.begin(), trials.end(), [](const Record* trial) { return trial->measurement->rank == 1; });
+    return ranked != trials.end() ? *ranked : *std::min_element(trials.begin(), trials.end(), [](const auto* a, const auto* b) {
+        return a->measurement->p50_us < b->measurement->p50_us;
+    });
+}
+
+const PlanSummary* plan_of(const Results& results, const std::string& problem_key) {
+    const auto found =
+        std::find_if(results.plans.begin(), results.plans.end(), [&](const PlanSummary& plan) { return plan.problem_key == problem_key; });
+    return found == results.plans.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<ProblemRanking> problem_rankings(const Results& results) {
+    std::vector<std::string> order;
+    std::map<std::string, Trials> trials_of;
+    for (const Record& record : results.records) {
+        const std::string key = record.problem.key();
+        Trials& trials = trials_of[key];
+        if (measured(record)) {
+            if (trials.measured.empty()) {
+                order.push_back(key);
+            }
+            trials.measured.push_back(&record);
+        } else if (record.outcome == Outcome::pruned) {
+            trials.pruned.push_back(&record);
+        }
+    }
+    std::vector<ProblemRanking> rankings;
+    for (const std::string& key : order) {
+        Trials& trials = trials_of[key];
+        ProblemRanking ranking{&results, plan_of(results, key), winner_of(trials.measured), {}, std::move(trials.pruned)};
+        for (const Record* trial : trials.measured) {
+            ranking.standings.push_back(standing_of(*trial, *ranking.winner, trials.measured.size()));
+        }
+        rankings.push_back(std::move(ranking));
+    }
+    return rankings;
+}
+
+}  // namespace normtune

@@ -1,0 +1,36 @@
+// The measured configurations of a problem against its winner: what audit, fit and the winners' table rest on. Pure.
+#pragma once
+
+#include <vector>
+
+#include "store/results.h"
+
+namespace normtune {
+
+struct Standing {
+    const Record* record = nullptr;
+    double ratio = 1;                   // of its time to the winner's: medians of the fresh rounds between finalists, else p50
+    bool significantly_slower = false;  // slower than the winner with confidence
+
+    /// How much slower than the winner: 0 where the two cannot be told apart.
+    double loss() const { return significantly_slower ? ratio - 1 : 0; }
+};
+
+struct ProblemRanking {
+    const Results* results = nullptr;
+    const PlanSummary* plan = nullptr;  // null: the file has none
+    const Record* winner = nullptr;     // rank 1; the least p50 where nothing was ranked
+    std::vector<Standing> standings;    // what passed and was measured, in the order of the records
+    std::vector<const Record*> pruned;  // compiled, then taken by a rule: never measured
+
+    const Problem& problem() const { return winner->problem; }
+    const DeviceInfo& device() const { return results->environment.device; }
+};
+
+/// One a problem with a measured configuration, in the order of the records. They point into `results`.
+/// Told apart are: finalists by the tie set of their fresh rounds; others by their rounds, paired with the winner's, at
+/// the level that measure/ranking.h gives for as many configurations. Where a file has no rounds (results.csv) its
+/// column `tied` decides alone.
+std::vector<ProblemRanking> problem_rankings(const Results& results);
+
+}  // namespace normtune

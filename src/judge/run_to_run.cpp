@@ -1,0 +1,131 @@
+#include "judge/run_to_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <unordered_map>
+
+#include "measure/statistics.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t least_pairs = 12;        // for their spread to say something
+constexpr std::size_t least_copies = 5;        // for a median of them; fewer: root mean square
+constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
+constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
+
+/// log(ratio) of the copies, one a problem.
+std::vector<double> copy_changes(const Comparison& comparison) {
+    struct Sum {
+        double log_ratio = 0;
+        double shortest_us = 0;
+        int count = 0;
+    };
+    std::unordered_map<std::uint32_t, Sum> sums;
+    for (const Pair& pair : comparison.pairs) {
+        if (!pair.judged()) {
+            continue;
+        }
+        const ResultRow& before = *comparison.baseline_row(pair);
+        const double a = before.limit_us;
+        const double b = comparison.candidate_row(pair)->limit_us;
+        if (a > 0 && b > 0) {
+            Sum& sum = sums[before.problem];
+            sum.log_ratio += std::log(b / a);
+            sum.shortest_us = sum.count == 0 ? std::min(a, b) : std::min({sum.shortest_us, a, b});
+            ++sum.count;
+        }
+    }
+    std::vector<double> long_ones;
+    std::vector<double> all;
+    for (const auto& [problem, sum] : sums) {
+        all.push_back(sum.log_ratio / sum.count);
+        if (sum.shortest_us >= shortest_copy_us) {
+            long_ones.push_back(all.back());
+        }
+    }
+    return long_ones.empty() ? all : long_ones;
+}
+
+/// Standard deviation about the median, from the median distance to it where there are enough.
+double deviation_about(double middle, std::vector<double> values) {
+    for (double& value : values) {
+        value = std::abs(value - middle);
+    }
+    if (values.size() >= least_copies) {
+        constexpr double normal_median = 0.6744897501960817;  // of |x|
+        return median(values) / normal_median;
+    }
+    double squares = 0;
+    for (const double value : values) {
+        squares += value * value;
+    }
+    return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+}  // namespace
+
+double disturbance(const Comparison& comparison, const Pair& pair) {
+    constexpr double usual_deviations = 2;
+    const double a = comparison.baseline_row(pair)->limit_us;
+    const double b = comparison.candidate_row(pair)->limit_us;
+    if (!(a >= shortest_copy_us && b >= shortest_copy_us)) {
+        return 0;
+    }
+    const RunToRun& usual = comparison.run_to_run;
+    const double change = std::abs(std::log(b / a) - std::log(usual.copy_ratio));
+    return std::max(0.0, change - usual_deviations * std::max(usual.copy_deviation, comparison.settings.run_to_run));
+}
+
+double launch_shift(const Comparison& comparison, const Pair& pair) {
+    const double a = comparison.baseline_row(pair)->limit_us;
+    const double b = comparison.candidate_row(pair)->limit_us;
+    if (!(a > 0 && b > 0 && std::min(a, b) < shortest_copy_us)) {
+        return 0;
+    }
+    // Two copies of the same problem scatter as two kernels do.
+    const double moved_us = std::max(0.0, std::abs(b - a) - comparison.settings.run_to_run_us);
+    return std::log1p(moved_us / std::min(pair.before, pair.after));
+}
+
+double densest_half_deviation(std::vector<double> values) {
+    constexpr double normal_half = 1.3489795003921634;  // its length in standard deviations
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    double shortest = HUGE_VAL;
+    for (std::size_t i = 0; i + half < values.size(); ++i) {
+        shortest = std::min(shortest, values[i + half] - values[i]);
+    }
+    return std::isinf(shortest) ? 0 : shortest / normal_half;
+}
+
+RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSample> ratios) {
+    RunToRun out;
+    out.deviation = comparison.settings.run_to_run;
+    const std::vector<double> copies = copy_changes(comparison);
+    out.copies = copies.size();
+    if (!copies.empty()) {
+        const double middle = median(copies);
+        out.copy_ratio = std::exp(middle);
+        out.copy_deviation = deviation_about(middle, copies);
+        out.shift_variance = std::numbers::pi / 2 * out.copy_deviation * out.copy_deviation / static_cast<double>(copies.size());
+        out.deviation = std::max(out.deviation, out.copy_deviation);
+    }
+    if (ratios.size() >= least_pairs) {
+        std::vector<double> changes;
+        std::vector<double> explained;
+        for (const RatioSample& sample : ratios) {
+            changes.push_back(sample.log_ratio);
+            explained.push_back(sample.variance);
+        }
+        const double total = densest_half_deviation(std::move(changes));
+        const auto middle = explained.begin() + static_cast<std::ptrdiff_t>(explained.size() / 2);
+        std::nth_element(explained.begin(), middle, explained.end());
+        out.spread = std::sqrt(std::max(0.0, total * total - *middle));
+        out.deviation = std::max(comparison.settings.run_to_run, std::min(out.spread, most_spread_over_copies * out.deviation));
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,95 @@
+#include "judge/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t most_extremes = 5;
+
+struct Sum {
+    std::uint64_t pairs = 0;
+    std::uint64_t slower = 0;
+    std::uint64_t faster = 0;
+    double logs = 0;
+    void add(const Pair& pair) {
+        ++pairs;
+        slower += pair.verdict == Verdict::slower ? 1U : 0U;
+        faster += pair.verdict == Verdict::faster ? 1U : 0U;
+        logs += std::log(pair.ratio);
+    }
+};
+
+/// Sums by name, in the order of first appearance.
+class Sums {
+public:
+    Sum& at(std::string_view name) {
+        const auto [place, added] = places_.try_emplace(name, sums_.size());
+        if (added) {
+            sums_.emplace_back(std::string(name), Sum{});
+        }
+        return sums_[place->second].second;
+    }
+    void append(std::vector<RatioGroup>& groups, std::string_view by) const {
+        for (const auto& [name, sum] : sums_) {
+            if (sum.pairs > 0 && (by == "all" || !name.empty())) {
+                groups.push_back(
+                    {std::string(by), name, sum.pairs, sum.slower, sum.faster, std::exp(sum.logs / static_cast<double>(sum.pairs))});
+            }
+        }
+    }
+
+private:
+    std::unordered_map<std::string_view, std::size_t> places_;  // views of the texts of the rows, which live on
+    std::vector<std::pair<std::string, Sum>> sums_;
+};
+
+bool has_ratio(const Pair& pair) {
+    return pair.judged() && std::isfinite(pair.ratio) && pair.ratio > 0;
+}
+
+}  // namespace
+
+Summary summarise(const Comparison& comparison) {
+    Summary out;
+    Sums all;
+    Sums ops;
+    Sums modes;
+    Sums sites;
+    std::vector<const Pair*> order;
+    for (const Pair& pair : comparison.pairs) {
+        ++out.counts[static_cast<std::size_t>(pair.verdict)];
+        if (!has_ratio(pair)) {
+            continue;
+        }
+        order.push_back(&pair);
+        all.at("").add(pair);
+        ops.at(comparison.text(pair, &RowProblem::op)).add(pair);
+        modes.at(comparison.text(pair, &RowProblem::mode)).add(pair);
+        for (std::string_view rest = comparison.text(pair, &RowProblem::site); !rest.empty();) {
+            const std::size_t end = std::min(rest.find(';'), rest.size());
+            sites.at(rest.substr(0, end)).add(pair);
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+    all.append(out.groups, "all");
+    ops.append(out.groups, "op");
+    modes.append(out.groups, "mode");
+    sites.append(out.groups, "site");
+    const std::size_t most = std::min(most_extremes, order.size());
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(most);
+    // Equal ratios stay in the order of the pairs, so that equal files give equal text.
+    const auto by = [](auto before) {
+        return [before](const Pair* a, const Pair* b) { return a->ratio != b->ratio ? before(a->ratio, b->ratio) : a < b; };
+    };
+    std::partial_sort(order.begin(), end, order.end(), by(std::greater<>()));
+    out.worst.assign(order.begin(), end);
+    std::partial_sort(order.begin(), end, order.end(), by(std::less<>()));
+    out.best.assign(order.begin(), end);
+    return out;
+}
+
+}  // namespace normtune

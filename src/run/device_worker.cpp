@@ -1,0 +1,138 @@
+#include "run/device_worker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "run/tuning.h"
+
+namespace normtune {
+
+namespace {
+
+double seconds_until(Deadline end) {
+    return std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
+}
+
+}  // namespace
+
+DeviceWorker::DeviceWorker(const DeviceWorkerContext& context, std::size_t index, DeviceInfo device, WorkerCommand worker)
+    : context_(context), index_(index), device_(std::move(device)), session_(std::move(worker), {context.options.trial_timeout_s}) {}
+
+void DeviceWorker::run() {
+    try {
+        context_.options.budget_s > 0 ? spend_budget() : run_whole();
+    } catch (const DeviceLost& lost) {
+        if (!context_.queue.lose(index_, unfinished())) {
+            throw;
+        }
+        context_.recorder.warn(fmt::format("{} {} is lost, its problems go to the other devices: {}", backend_names.name(device_.backend),
+                                           device_.ordinal, lost.what()));
+    }
+}
+
+void DeviceWorker::run_whole() {
+    while (std::optional<WorkGroup> group = context_.queue.take(index_)) {
+        for (group_ = std::move(*group); !group_.problems.empty(); group_.problems.erase(group_.problems.begin())) {
+            ProblemRun run = begin(group_.problems.front());
+            run.run(std::nullopt, context_.experience,
+                    compile_ahead_for(group_.problems.size() > 1 ? std::optional(group_.problems[1]) : std::nullopt));
+            note(group_.problems.front());
+        }
+    }
+}
+
+// Trials of a problem are of one device: what another one has of it is void.
+ProblemRun DeviceWorker::begin(std::size_t problem) {
+    const Problem& what = context_.options.problems[problem];
+    const std::string before = context_.recorder.device_of(what.key());
+    if (!before.empty() && before != device_.id) {
+        context_.recorder.forget(what.key());
+    }
+    return {context_.options, device_, what, context_.plans[problem].configurations, session_, context_.recorder};
+}
+
+ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> problem) {
+    return [this, problem]() -> std::optional<AheadRequest> {
+        const std::optional<std::size_t> next = problem ? problem : context_.queue.peek(index_);
+        if (!next) {
+            return std::nullopt;
+        }
+        return ProblemRun(context_.options, device_, context_.options.problems[*next], context_.plans[*next].configurations, session_,
+                          context_.recorder)
+            .beginning(context_.experience);
+    };
+}
+
+void DeviceWorker::spend_budget() {
+    while (const std::optional<WorkGroup> taken = context_.queue.take_all(index_)) {
+        const std::size_t first = owned_.size();
+        for (const std::size_t problem : taken->problems) {
+            owned_.push_back({problem, std::make_unique<ProblemRun>(begin(problem))});
+            states_.push_back({context_.plans[problem].configurations.size(), owned_.back().run->missing(), false, 0});
+        }
+        context_.options.strategy == Strategy::racing ? spend_where_it_tells() : spend_evenly(first);
+    }
+    for (const auto& [problem, run] : owned_) {
+        if (run->missing() > 0) {
+            context_.recorder.warn(fmt::format("{}: {} trials did not fit into the budget", run->problem_key(), run->missing()));
+        }
+        if (run->unsettled() > 0) {
+            context_.recorder.warn(
+                fmt::format("{}: {} more trials could not be told apart from the best before the "
+                            "finals",
+                            run->problem_key(), run->unsettled()));
+        }
+    }
+}
+
+/// What is left is shared evenly by those that are still to come.
+void DeviceWorker::spend_evenly(std::size_t first) {
+    for (std::size_t i = first; i < owned_.size(); ++i) {
+        run_slice(i, std::max(0.0, seconds_until(context_.end)) / static_cast<double>(owned_.size() - i));
+    }
+}
+
+void DeviceWorker::spend_where_it_tells() {
+    const double budget_s = seconds_until(context_.end);  // planning took its part
+    while (const auto slice = next_slice(states_, budget_s, seconds_until(context_.end), tuning::least_slice_s)) {
+        run_slice(slice->problem, slice->seconds);
+    }
+}
+
+void DeviceWorker::run_slice(std::size_t i, double seconds) {
+    const bool next_is_new = i + 1 < owned_.size() && !states_[i + 1].visited;
+    ProblemRun& run = *owned_[i].run;
+    run.run(
+        seconds, context_.experience,
+        next_is_new ? compile_ahead_for(owned_[i + 1].problem) : [] { return std::optional<AheadRequest>(); });
+    note(owned_[i].problem);
+    states_[i].visited = true;
+    states_[i].missing = run.missing();
+    states_[i].limit_ratio = run.limit_ratio();
+}
+
+/// What the problem tells of those that come after it.
+void DeviceWorker::note(std::size_t problem) {
+    if (context_.options.strategy == Strategy::racing && !context_.options.verify_only) {
+        context_.experience.note(
+            measured_problem(context_.options.problems[problem], context_.plans[problem].configurations, context_.recorder));
+    }
+}
+
+WorkGroup DeviceWorker::unfinished() {
+    WorkGroup rest = std::move(group_);
+    for (const Owned& owned : owned_) {
+        if (!complete(context_.options, context_.options.problems[owned.problem], context_.plans[owned.problem].configurations,
+                      context_.recorder)) {
+            rest.problems.push_back(owned.problem);
+        }
+    }
+    rest.weight = 0;
+    for (const std::size_t problem : rest.problems) {
+        rest.weight += estimated_work(context_.options.problems[problem], context_.plans[problem].configurations.size());
+    }
+    return rest;
+}
+
+}  // namespace normtune

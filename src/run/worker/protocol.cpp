@@ -1,0 +1,210 @@
+#include "run/worker/protocol.h"
+
+#include <nlohmann/json.hpp>
+
+#include "support/error.h"
+#include "support/json_reader.h"
+#include "trial/record_json.h"
+
+namespace normtune {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr NameTable<SampleKind, 3> sample_kind_names{{"kernel", "copy", "empty"}};
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+json batch_to_json(const SampleBatch& batch) {
+    json out{{"us", batch.us}, {"launches", batch.launches_per_sample}, {"timer", batch.timer}};
+    if (batch.clock_mhz) {
+        out["clock_mhz"] = *batch.clock_mhz;
+    }
+    if (!batch.throttle_reasons.empty()) {
+        out["throttle"] = batch.throttle_reasons;
+    }
+    return out;
+}
+
+SampleBatch batch_from_json(const JsonReader& in) {
+    SampleBatch batch;
+    batch.us = in.at("us").numbers();
+    batch.launches_per_sample = in.at("launches").integer(1);
+    batch.timer = in.at("timer").text();
+    if (const auto clock = in.find("clock_mhz")) {
+        batch.clock_mhz = clock->number();
+    }
+    if (const auto reasons = in.find("throttle")) {
+        batch.throttle_reasons = reasons->texts();
+    }
+    return batch;
+}
+
+SampleRequest sample_from_json(const JsonReader& in) {
+    SampleRequest sample;
+    sample.kind = in.at("sample").name_of(sample_kind_names);
+    sample.cold = in.at("cold").flag();
+    sample.samples = in.at("samples").integer(1);
+    sample.time_cap_us = in.at("time_cap_us").number();
+    sample.seed = in.at("seed").natural();
+    return sample;
+}
+
+// Texts that come from elsewhere (a driver's or a compiler's words) may hold bytes that are no UTF-8.
+std::string dump(const json& message) {
+    return message.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+    return dump(std::visit(
+        Overloaded{[](const OpenRequest& open) {
+                       return json{{"do", "open"},
+                                   {"problem", to_json(open.problem)},
+                                   {"rotation_bytes", open.buffers.rotation_bytes},
+                                   {"seed", open.buffers.seed},
+                                   {"verify_seed", open.verify_seed}};
+                   },
+                   [](const BuildRequest& build) {
+                       return json{
+                           {"do", "build"}, {"trial", build.trial}, {"configuration", build.configuration.key()}, {"verify", build.verify}};
+                   },
+                   [](const MeasureRequest& measure) {
+                       return json{{"do", "measure"},
+                                   {"trial", measure.trial},
+                                   {"sample", sample_kind_names.name(measure.sample.kind)},
+                                   {"cold", measure.sample.cold},
+                                   {"samples", measure.sample.samples},
+                                   {"time_cap_us", measure.sample.time_cap_us},
+                                   {"seed", measure.sample.seed}};
+                   },
+                   [](const DropRequest& drop) {
+                       return json{{"do", "drop"}, {"trial", drop.trial}};
+                   },
+                   [](const AheadRequest& ahead) {
+                       std::vector<std::string> keys;
+                       for (const Configuration& configuration : ahead.configurations) {
+                           keys.push_back(configuration.key());
+                       }
+                       json out{{"do", "ahead"}, {"configurations", keys}, {"verify", ahead.verify}};
+                       if (ahead.problem) {
+                           out["problem"] = to_json(*ahead.problem);
+                       }
+                       return out;
+                   }},
+        request));
+}
+
+std::string encode(const Reply& reply) {
+    return dump(
+        std::visit(Overloaded{[](const ReadyReply& ready) {
+                                  return json{{"is", "ready"}, {"device", to_json(ready.device)}};
+                              },
+                              [](const RefusedReply& refused) {
+                                  return json{{"is", "refused"}, {"reason", refused.reason}};
+                              },
+                              [](const OpenedReply& opened) {
+                                  return json{{"is", "opened"}, {"sets", opened.sets}, {"rotation_bytes", opened.rotation_bytes}};
+                              },
+                              [](const BuiltReply& built) {
+                                  json out{{"is", "built"}, {"outcome", outcome_names.name(built.outcome)}, {"reason", built.reason}};
+                                  if (built.compile) {
+                                      out["compile"] = to_json(*built.compile);
+                                  }
+                                  if (built.verification) {
+                                      out["verification"] = to_json(*built.verification);
+                                  }
+                                  return out;
+                              },
+                              [](const MeasuredReply& measured) {
+                                  return json{{"is", "measured"}, {"batch", batch_to_json(measured.batch)}};
+                              },
+                              [](const DroppedReply&) {
+                                  return json{{"is", "dropped"}};
+                              },
+                              [](const FaultReply& fault) {
+                                  return json{{"is", "fault"}, {"outcome", outcome_names.name(fault.outcome)}, {"reason", fault.reason}};
+                              }},
+                   reply));
+}
+
+Request decode_request(const std::string& text) {
+    const json message = parse_json(text, "request");
+    const JsonReader in(message, "request: ");
+    const std::string what = in.at("do").text();
+    if (what == "open") {
+        OpenRequest open;
+        open.problem = problem_from_json(in.at("problem").json());
+        open.buffers.rotation_bytes = in.at("rotation_bytes").whole(0);
+        open.buffers.seed = in.at("seed").natural();
+        open.verify_seed = in.at("verify_seed").natural();
+        return open;
+    }
+    if (what == "build") {
+        return BuildRequest{in.at("trial").natural(), Configuration::parse(in.at("configuration").text()), in.at("verify").flag()};
+    }
+    if (what == "measure") {
+        return MeasureRequest{in.at("trial").natural(), sample_from_json(in)};
+    }
+    if (what == "drop") {
+        return DropRequest{in.at("trial").natural()};
+    }
+    if (what == "ahead") {
+        AheadRequest ahead;
+        ahead.verify = in.at("verify").flag();
+        for (const std::string& key : in.at("configurations").texts()) {
+            ahead.configurations.push_back(Configuration::parse(key));
+        }
+        if (const auto problem = in.find("problem")) {
+            ahead.problem = problem_from_json(problem->json());
+        }
+        return ahead;
+    }
+    in.at("do").fail("unknown request; known: open, build, measure, drop, ahead");
+}
+
+Reply decode_reply(const std::string& text) {
+    const json message = parse_json(text, "reply");
+    const JsonReader in(message, "reply: ");
+    const std::string what = in.at("is").text();
+    if (what == "ready") {
+        return ReadyReply{device_info_from_json(in.at("device").json())};
+    }
+    if (what == "refused") {
+        return RefusedReply{in.at("reason").text()};
+    }
+    if (what == "opened") {
+        return OpenedReply{in.at("sets").integer(1), in.at("rotation_bytes").whole(0)};
+    }
+    if (what == "built") {
+        BuiltReply built;
+        built.outcome = in.at("outcome").name_of(outcome_names);
+        built.reason = in.at("reason").text();
+        if (const auto compile = in.find("compile")) {
+            built.compile = compile_info_from_json(compile->json());
+        }
+        if (const auto verification = in.find("verification")) {
+            built.verification = verification_from_json(verification->json());
+        }
+        return built;
+    }
+    if (what == "measured") {
+        return MeasuredReply{batch_from_json(in.at("batch"))};
+    }
+    if (what == "dropped") {
+        return DroppedReply{};
+    }
+    if (what == "fault") {
+        return FaultReply{in.at("outcome").name_of(outcome_names), in.at("reason").text()};
+    }
+    in.at("is").fail("unknown reply; known: ready, refused, opened, built, measured, dropped, fault");
+}
+
+}  // namespace normtune

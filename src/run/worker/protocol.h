@@ -1,0 +1,93 @@
+// What the sweep and its worker process say to each other: one request, one reply, as JSON. docs/architecture.md
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "devices/device.h"
+#include "trial/record.h"
+#include "trial/verification.h"
+
+namespace normtune {
+
+/// A trial's number within its problem; the parent gives them out.
+using TrialId = std::uint64_t;
+
+/// Takes the place of whatever problem was open; its kernels and buffers are gone.
+struct OpenRequest {
+    Problem problem;
+    BufferRequest buffers;
+    std::uint64_t verify_seed = 0;
+};
+
+struct BuildRequest {
+    TrialId trial = 0;
+    Configuration configuration;
+    bool verify = true;  // false: it was verified before this worker's predecessor died
+};
+
+struct MeasureRequest {
+    TrialId trial = 0;  // SampleKind::kernel only
+    SampleRequest sample;
+};
+
+struct DropRequest {
+    TrialId trial = 0;
+};
+
+/// Configurations that will be built next, in this order.
+struct AheadRequest {
+    std::vector<Configuration> configurations;
+    bool verify = true;              // their verification's shapes too
+    std::optional<Problem> problem;  // none: of the problem that is open
+};
+
+using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, DropRequest, AheadRequest>;
+
+/// The worker's first message, unasked: the device is open.
+struct ReadyReply {
+    DeviceInfo device;
+};
+
+/// The device could not be opened: no restart would help. One line, from InputError.
+struct RefusedReply {
+    std::string reason;
+};
+
+struct OpenedReply {
+    int sets = 0;
+    std::int64_t rotation_bytes = 0;
+};
+
+struct BuiltReply {
+    Outcome outcome = Outcome::passed;  // passed: the kernel is there and may be measured
+    std::string reason;
+    std::optional<CompileInfo> compile;
+    std::optional<Verification> verification;
+};
+
+struct MeasuredReply {
+    SampleBatch batch;
+};
+
+/// To a drop and to an ahead request.
+struct DroppedReply {};
+
+/// Opening or measuring failed, and the worker lives on.
+struct FaultReply {
+    Outcome outcome = Outcome::launch_failed;
+    std::string reason;
+};
+
+using Reply = std::variant<ReadyReply, RefusedReply, OpenedReply, BuiltReply, MeasuredReply, DroppedReply, FaultReply>;
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+/// Throw InputError where the text is no such message.
+Request decode_request(const std::string& text);
+Reply decode_reply(const std::string& text);
+
+}  // namespace normtune

@@ -1,0 +1,35 @@
+// Limits that hold on every backend: combinations that mean nothing, and combinations that are another one by a second
+// name. They apply before a backend's own. What each coordinate means: configuration.h.
+#pragma once
+
+#include <vector>
+
+#include "space/backend_traits.h"
+#include "space/space.h"
+
+namespace normtune {
+
+/// The value that stands for an axis where it makes no difference: its default where the space lists it, else the
+/// first that the space lists. So a kept configuration's key does not depend on the order of a list with the default in
+/// it.
+int canonical_value(const SearchSpace& space, Axis axis);
+
+/// Inert axes of a backend as limits: "cpu.vector_bytes" keeps the canonical value alone.
+std::vector<BackendLimit> inert_limits(const SearchSpace& space, const BackendTraits& traits);
+
+/// "invalid.NAME" and "redundant.NAME". A limit about an axis that the backend holds inert is left out.
+std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendTraits& traits);
+
+/// May `reduction` be `even`: do a row's threads, and its blocks, divide the columns?
+bool divides_evenly(const Configuration& configuration, const Problem& problem, const BackendTraits& traits);
+
+/// Does each program hand its sums on before it writes its last rows' dx, if they are in registers?
+bool publishes(DgammaMethod method);
+
+/// Compute units that a persistent grid is made for: those of the device less unit_margin, at least one.
+std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& device);
+
+/// Rows that one program takes one after another (in passes of those side by side), at most, on this problem.
+std::int64_t serial_passes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+}  // namespace normtune

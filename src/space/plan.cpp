@@ -1,0 +1,82 @@
+#include "space/plan.h"
+
+#include <memory>
+#include <utility>
+
+#include "space/common_limits.h"
+#include "space/plan_points.h"
+#include "space/rules.h"
+
+namespace normtune {
+namespace {
+
+// Of one rule on one problem: some seconds. A rule that reads all axes would be asked about all that is left of a
+// space.
+constexpr std::uint64_t most_asked = std::uint64_t{1} << 22;
+
+PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInfo& device) {
+    return {limit.axes,
+            [admits = std::move(limit.admits), &problem, &device](const Configuration& configuration) {
+                return admits(configuration, problem, device) ? RuleAnswer::keeps : RuleAnswer::prunes;
+            },
+            {}};
+}
+
+PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {
+    return {compiled->axes(),
+            [compiled, asked = std::uint64_t{0}](const Configuration& configuration) mutable {
+                if (asked == most_asked) {
+                    compiled->fail_as_too_large(asked);
+                }
+                ++asked;
+                return compiled->ask(configuration);
+            },
+            [compiled](const Configuration& configuration) { compiled->fail(configuration); }};
+}
+
+}  // namespace
+
+ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
+                         bool visit_pruned, const PlanVisitor& visitor) {
+    ProblemPlan plan;
+    plan.problem = problem;
+    plan.points = space.points();
+    std::vector<PlanFilter> filters;
+    for (const auto& limits : {inert_limits(space, traits), common_limits(space, traits), traits.limits}) {
+        for (const BackendLimit& limit : limits) {
+            plan.tallies.push_back({limit.name, limit.reason});
+            filters.push_back(filter_of(limit, problem, device));
+        }
+    }
+    const std::size_t first_rule = filters.size();
+    std::vector<const Rule*> rules;  // those that need no compiled code
+    for (const Rule& rule : space.rules) {
+        const auto compiled = std::make_shared<CompiledRule>(rule, problem, device);
+        if (!compiled->reads_code()) {
+            plan.tallies.push_back({rule.name, rule.keep});
+            filters.push_back(filter_of(compiled));
+            rules.push_back(&rule);
+        }
+    }
+
+    PlanPoints points(space, std::move(filters), visitor && visit_pruned);
+    for (std::size_t f = 0; f < plan.tallies.size(); ++f) {
+        const std::uint64_t before = points.count_kept();
+        points.apply(f);
+        const bool keep_all_if_none = f >= first_rule && rules[f - first_rule]->keep_all_if_none;
+        if (keep_all_if_none && before > 0 && points.count_kept() == 0) {
+            plan.tallies[f].lifted = true;
+            points.undo();
+        }
+        plan.tallies[f].pruned = before - points.count_kept();
+    }
+    plan.kept = points.count_kept();
+    if (visitor) {
+        points.visit([&](const Configuration& configuration, std::size_t filter) {
+            visitor(configuration, filter == PlanPoints::kept ? nullptr : &plan.tallies[filter]);
+        });
+    }
+    return plan;
+}
+
+}  // namespace normtune

@@ -1,0 +1,63 @@
+// The points of a space on their way through planning: filters are applied one after another, each asked once per
+// combination of the axes that it reads, and only where a kept point has that combination.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "space/decision_diagram.h"
+#include "space/node_map.h"
+#include "space/plan_filter.h"
+
+namespace normtune {
+
+class PlanPoints {
+public:
+    static constexpr std::size_t kept = static_cast<std::size_t>(-1);  // no filter took the point
+    /// A point, and the first filter that took it (or `kept`).
+    using Visit = std::function<void(const Configuration&, std::size_t filter)>;
+
+    /// All points of the space, which must outlive this, are kept at first. The filters fix the order of the axes. Who
+    /// took a point is remembered where `remember_takers`.
+    PlanPoints(const SearchSpace& space, std::vector<PlanFilter> filters, bool remember_takers);
+
+    std::uint64_t count_kept() const { return diagram_.count(0, root_); }
+    /// The filter takes the kept points that it prunes. Throws where it is undefined on one of them.
+    void apply(std::size_t filter);
+    /// Gives back what the last apply() took.
+    void undo() { root_ = before_; }
+    /// Each kept point; the others too, where their takers are remembered. Ordered by the axes.
+    void visit(const Visit& visit) const;
+
+private:
+    using Node = DecisionDiagram::Node;
+    /// Of a level, while a filter is applied.
+    struct Scratch {
+        std::vector<Node> children;  // of the node that is being made
+        NodeMap restricted;          // by node and combination of the filter's axes above it
+        NodeMap taken;               // by node and taker
+    };
+    struct Application {
+        FilterTable& filter;
+        std::size_t levels;  // one past the last whose axis it reads
+        Node taker;          // the result of a point that it takes
+    };
+
+    Node restrict(const Application& application, std::size_t level, Node node, std::uint64_t combination);
+    Node take(std::size_t level, Node node, Node taker);
+    void visit_below(std::size_t level, Node node, Configuration& configuration, const Visit& visit) const;
+    const AxisValues& axis(std::size_t level) const { return space_->axes[order_[level]]; }
+
+    const SearchSpace* space_;
+    std::vector<FilterTable> filters_;
+    std::vector<std::size_t> order_;  // positions of the axes in the space, by level
+    DecisionDiagram diagram_;
+    std::vector<Scratch> scratch_;
+    bool remember_takers_;
+    Node root_;
+    Node before_;
+};
+
+}  // namespace normtune

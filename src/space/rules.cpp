@@ -1,0 +1,323 @@
+#include "space/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+constexpr std::size_t longest_expression = 2000;
+
+double next_power_of_two(double a) {
+    return a <= 1 ? 1 : std::exp2(std::ceil(std::log2(a)));
+}
+double last_power_of_two(double a) {
+    return a <= 1 ? 1 : std::exp2(std::floor(std::log2(a)));
+}
+double floor_of(double a) {
+    return std::floor(a);
+}
+double ceil_of(double a) {
+    return std::ceil(a);
+}
+double remainder_of(double a, double b) {
+    return a - b * std::floor(a / b);
+}
+double divides(double a, double b) {
+    return remainder_of(b, a) == 0;
+}
+double negated(double a) {
+    return a == 0;
+}
+
+/// Named values are numbers in an expression, distinct across axes, so that a name compared with another axis's value
+/// (`residency == masked`) never holds by accident. offset_bits reads as in the file: auto is 0, else 32 or 64.
+double expression_value(Axis axis, int value) {
+    const auto names = domain(axis).names;
+    if (names.empty() || axis == Axis::offset_bits) {
+        constexpr std::array<double, 3> bits{0, 32, 64};
+        return names.empty() ? value : bits.at(static_cast<std::size_t>(value));
+    }
+    // Both hints have the same names.
+    const Axis family = axis == Axis::store_hint ? Axis::load_hint : axis;
+    return 1000.0 * (1 + static_cast<int>(family)) + value;
+}
+
+constexpr std::array<std::string_view, 4> code_variables{"code_registers", "code_spill_bytes", "code_shared_bytes", "code_occupancy"};
+
+struct Variable {
+    std::string_view name;
+    std::vector<Axis> reads;  // empty: fixed for a problem
+    double value = 0;
+};
+
+void define_names(mu::Parser& parser) {
+    for (int i = 0; i < axis_count; ++i) {
+        const Axis axis = static_cast<Axis>(i);
+        const auto names = domain(axis).names;
+        for (std::size_t value = 0; value < names.size(); ++value) {
+            const bool is_name = std::isalpha(static_cast<unsigned char>(names[value].front())) != 0;
+            if (is_name) {  // "32" and "64" stand for themselves
+                parser.DefineConst(std::string(names[value]), expression_value(axis, static_cast<int>(value)));
+            }
+        }
+    }
+    parser.DefineConst("row", whole_row);
+    parser.DefineFun("floor", floor_of);
+    parser.DefineFun("ceil", ceil_of);
+    parser.DefineFun("mod", remainder_of);
+    parser.DefineFun("divides", divides);
+    parser.DefineFun("pow2ceil", next_power_of_two);
+    parser.DefineFun("pow2floor", last_power_of_two);
+    parser.DefineInfixOprt("!", negated);
+}
+
+}  // namespace
+
+struct CompiledRule::State {
+    Rule rule;
+    double cols = 0;
+    double warp_size = 1;
+    std::vector<Variable> variables;  // never resized once muParser has the addresses
+    std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
+    std::vector<Axis> axes;
+    std::array<bool, code_variables.size()> reads_figure{};
+    std::size_t first_code_variable = 0;
+    mu::Parser parser;
+
+    bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
+
+    [[noreturn]] void reject(const std::string& what) const {
+        throw InputError(rule.file.empty() ? "rule" : rule.file, rule.line,
+                         fmt::format("rule '{}' (keep: {}): {}", rule.name, rule.keep, what));
+    }
+
+    void define(std::string_view name, double value) { variables.push_back({name, {}, value}); }
+
+    void define_variables(const Problem& problem, const DeviceInfo& device) {
+        variables.reserve(axis_count + 32);
+        for (int i = 0; i < axis_count; ++i) {
+            variables.push_back({axis_names.name(static_cast<Axis>(i)), {static_cast<Axis>(i)}});
+        }
+        variables.push_back({"block", {Axis::block_size}});
+        variables.push_back({"threads", {Axis::num_warps}});
+        variables.push_back({"rows_side_by_side", {Axis::num_warps, Axis::threads_per_row}});
+        const Operation& operation = problem.operation;
+        define("rows", static_cast<double>(problem.shape.rows));
+        define("cols", static_cast<double>(problem.shape.cols));
+        define("row_stride", static_cast<double>(problem.shape.row_stride));
+        define("element_bytes", bytes_of(operation.dtype));
+        define("weight_bytes", bytes_of(operation.weight_dtype));
+        define("forward", operation.mode == Mode::forward);
+        define("backward", operation.mode == Mode::backward);
+        define("full", operation.mode == Mode::full);
+        define("fused", operation.fused());
+        define("affine", operation.affine);
+        define("in_place", operation.in_place);
+        define("warp_size", device.warp_size);
+        define("compute_units", device.compute_units);
+        define("shared_bytes", static_cast<double>(device.shared_bytes_per_program));
+        define("cache_bytes", static_cast<double>(device.cache_bytes));
+        first_code_variable = variables.size();
+        for (const std::string_view name : code_variables) {
+            define(name, 0);
+        }
+        cols = static_cast<double>(problem.shape.cols);
+        warp_size = device.warp_size;
+        for (Variable& variable : variables) {
+            parser.DefineVar(std::string(variable.name), &variable.value);
+        }
+    }
+
+    /// muParser takes a lone '=' as an assignment, which nobody means in a rule.
+    void reject_assignment() const {
+        const std::string& text = rule.keep;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] != '=') {
+                continue;
+            }
+            if (i + 1 < text.size() && text[i + 1] == '=') {
+                ++i;
+            } else if (i == 0 || (text[i - 1] != '<' && text[i - 1] != '>' && text[i - 1] != '!')) {
+                reject(fmt::format("'=' at character {} assigns; values are compared with '=='", i + 1));
+            }
+        }
+    }
+
+    std::string explain(const mu::ParserError& error) const {
+        if (error.GetCode() != mu::ecUNASSIGNABLE_TOKEN) {
+            std::string text = error.GetMsg();
+            std::replace(text.begin(), text.end(), '\n', ' ');
+            return fmt::format("{} (character {})", text, error.GetPos() + 1);
+        }
+        std::vector<std::string_view> known;
+        for (const Variable& variable : variables) {
+            known.push_back(variable.name);
+        }
+        for (const auto& [name, value] : parser.GetConst()) {
+            if (!name.starts_with('_')) {
+                known.push_back(name);
+            }
+        }
+        for (const auto& [name, callback] : parser.GetFunDef()) {
+            known.push_back(name);
+        }
+        return fmt::format("'{}' at character {} is unknown{}", error.GetToken(), error.GetPos() + 1,
+                           suggestion(error.GetToken(), known.data(), known.data() + known.size()));
+    }
+
+    void compile() {
+        if (rule.keep.size() > longest_expression) {
+            throw InputError(rule.file, rule.line,
+                             fmt::format("rule '{}': the expression has {} characters; at most {} are read", rule.name, rule.keep.size(),
+                                         longest_expression));
+        }
+        reject_assignment();
+        try {
+            parser.SetExpr(rule.keep);
+            int results = 0;
+            parser.Eval(results);
+            if (results != 1) {
+                reject(fmt::format("it has {} values, separated by commas; a rule has one", results));
+            }
+            const mu::varmap_type named = parser.GetUsedVar();  // parses the expression at each call
+            for (std::size_t i = 0; i < variables.size(); ++i) {
+                if (!variables[i].reads.empty() && named.contains(std::string(variables[i].name))) {
+                    used.push_back(i);
+                    axes.insert(axes.end(), variables[i].reads.begin(), variables[i].reads.end());
+                }
+            }
+            for (std::size_t i = 0; i < code_variables.size(); ++i) {
+                reads_figure[i] = named.contains(std::string(code_variables[i]));
+            }
+        } catch (const mu::ParserError& error) {
+            reject(explain(error));
+        }
+        if (reads_code() && rule.keep_all_if_none) {
+            reject("keep_all_if_none is for rules that are applied before anything is compiled; this one reads code_…");
+        }
+        std::sort(axes.begin(), axes.end());
+        axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+    }
+
+    double evaluate(const Configuration& configuration) {
+        for (const std::size_t i : used) {
+            variables[i].value = i < axis_count ? expression_value(static_cast<Axis>(i), axis_value(configuration, static_cast<Axis>(i)))
+                                                : derived(variables[i].name, configuration);
+        }
+        return parser.Eval();
+    }
+
+    double derived(std::string_view name, const Configuration& configuration) const {
+        const double threads = configuration.num_warps * warp_size;
+        if (name == "block") {
+            return configuration.block_size == whole_row ? next_power_of_two(cols) : configuration.block_size;
+        }
+        return name == "threads" ? threads : std::floor(threads / configuration.threads_per_row);
+    }
+};
+
+CompiledRule::CompiledRule(const Rule& rule, const Problem& problem, const DeviceInfo& device) : state_(std::make_unique<State>()) {
+    state_->rule = rule;
+    // An expression may stand on several lines of a file; a message is one line.
+    std::replace_if(
+        state_->rule.keep.begin(), state_->rule.keep.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+    define_names(state_->parser);
+    state_->define_variables(problem, device);
+    state_->compile();
+}
+
+CompiledRule::~CompiledRule() = default;
+CompiledRule::CompiledRule(CompiledRule&&) noexcept = default;
+CompiledRule& CompiledRule::operator=(CompiledRule&&) noexcept = default;
+
+const std::vector<Axis>& CompiledRule::axes() const {
+    return state_->axes;
+}
+
+bool CompiledRule::reads_code() const {
+    return state_->reads_code();
+}
+
+RuleAnswer CompiledRule::ask(const Configuration& configuration, const CodeFigures& figures) const {
+    const auto number = [](const auto& figure) { return figure ? std::optional<double>(static_cast<double>(*figure)) : std::nullopt; };
+    const std::array<std::optional<double>, code_variables.size()> values{number(figures.registers), number(figures.spill_bytes),
+                                                                          number(figures.shared_bytes), figures.occupancy};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i]) {
+            state_->variables[state_->first_code_variable + i].value = *values[i];
+        } else if (state_->reads_figure[i]) {
+            return RuleAnswer::keeps;
+        }
+    }
+    return ask(configuration);
+}
+
+RuleAnswer CompiledRule::ask(const Configuration& configuration) const {
+    const double value = state_->evaluate(configuration);
+    if (!std::isfinite(value)) {
+        return RuleAnswer::undefined;
+    }
+    return value != 0 ? RuleAnswer::keeps : RuleAnswer::prunes;
+}
+
+void CompiledRule::fail(const Configuration& configuration) const {
+    const double value = state_->evaluate(configuration);
+    std::string read;
+    for (const auto& [name, address] : state_->parser.GetUsedVar()) {
+        const auto axis = axis_names.find(name);
+        read += fmt::format("{}{} = {}", read.empty() ? "" : ", ", name,
+                            axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", *address));
+    }
+    state_->reject(fmt::format("gives {} where {}; a rule gives a finite number, 0 to prune", value, read));
+}
+
+void CompiledRule::fail_as_too_large(std::uint64_t times) const {
+    state_->reject(
+        fmt::format("reads {} axes, and what is before it leaves more than {} combinations of their values; let one "
+                    "rule read fewer: "
+                    "'A && B' can be two rules, and one before it can take most of the combinations",
+                    state_->axes.size(), times));
+}
+
+CodeRules::CodeRules(const SearchSpace& space, const Problem& problem, const DeviceInfo& device) {
+    for (const Rule& rule : space.rules) {
+        CompiledRule compiled(rule, problem, device);
+        if (compiled.reads_code()) {
+            rules_.push_back({rule, std::move(compiled)});
+        }
+    }
+}
+
+const Rule* CodeRules::taken_by(const Configuration& configuration, const CodeFigures& figures) const {
+    for (const Compiled& one : rules_) {
+        const RuleAnswer answer = one.compiled.ask(configuration, figures);
+        if (answer == RuleAnswer::undefined) {
+            one.compiled.fail(configuration);
+        }
+        if (answer == RuleAnswer::prunes) {
+            return &one.rule;
+        }
+    }
+    return nullptr;
+}
+
+void check_rule(const Rule& rule) {
+    Problem sample;
+    sample.shape = {2048, 4096, 4096};
+    CompiledRule compiled(rule, sample, DeviceInfo{});
+}
+
+Rule default_threads_per_row_rule() {
+    return {"threads_per_row", "cols / 16 <= num_warps * warp_size && num_warps * warp_size <= cols * 2", true, "", 0};
+}
+
+}  // namespace normtune

@@ -1,0 +1,166 @@
+#include "support/json_reader.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/error.h"
+#include "support/utf8.h"
+
+namespace normtune {
+
+using nlohmann::json;
+
+void JsonReader::fail(std::string_view message) const {
+    const std::string where = path();
+    const bool place = !where.empty() && !where.ends_with(": ");
+    throw InputError(fmt::format("{}{}{}", where, place ? ": " : "", message));
+}
+
+std::string JsonReader::path() const {
+    std::string name = index_ == no_index ? std::string(name_) : std::to_string(index_);
+    if (parent_ == nullptr) {
+        return name;
+    }
+    const std::string before = parent_->path();
+    return before.empty() || before.ends_with(": ") ? before + name : before + '/' + name;
+}
+
+void JsonReader::fail_type(std::string_view wanted) const {
+    std::string_view got = value_->type_name();
+    fail(fmt::format("expected {}, got {}", wanted,
+                     got == "null"     ? "null"
+                     : got == "number" ? fmt::format("the number {}", quoted_for_message(value_->dump()))
+                     : got == "string" ? fmt::format("the text {}", quoted_for_message(value_->get_ref<const json::string_t&>()))
+                                       : fmt::format("{} {}", got == "array" || got == "object" ? "an" : "a", got)));
+}
+
+void JsonReader::fail_unknown(std::string_view word, const std::string_view* first, const std::string_view* last) const {
+    fail(fmt::format("unknown value {}{}", quoted_for_message(word), suggestion(word, first, last)));
+}
+
+void JsonReader::expect_object() const {
+    if (!value_->is_object()) {
+        fail_type("an object");
+    }
+}
+
+JsonReader JsonReader::at(std::string_view name) const {
+    expect_object();
+    const auto it = value_->find(name);
+    if (it == value_->end()) {
+        fail(fmt::format("the member \"{}\" is missing", name));
+    }
+    return {*it, *this, name};
+}
+
+std::optional<JsonReader> JsonReader::find(std::string_view name) const {
+    expect_object();
+    const auto it = value_->find(name);
+    if (it == value_->end()) {
+        return std::nullopt;
+    }
+    return JsonReader{*it, *this, name};
+}
+
+std::size_t JsonReader::size() const {
+    if (!value_->is_array()) {
+        fail_type("an array");
+    }
+    return value_->size();
+}
+
+JsonReader JsonReader::element(std::size_t index) const {
+    return {(*value_)[index], *this, index};
+}
+
+bool JsonReader::is_text() const {
+    return value_->is_string();
+}
+
+std::string JsonReader::text() const {
+    if (!value_->is_string()) {
+        fail_type("text");
+    }
+    return value_->get<std::string>();
+}
+
+bool JsonReader::flag() const {
+    if (!value_->is_boolean()) {
+        fail_type("true or false");
+    }
+    return value_->get<bool>();
+}
+
+std::int64_t JsonReader::whole(std::int64_t least, std::int64_t most) const {
+    if (!value_->is_number_integer()) {
+        fail_type("a whole number");
+    }
+    const bool above_int64 =
+        value_->is_number_unsigned() && value_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (above_int64 || value_->get<std::int64_t>() < least || value_->get<std::int64_t>() > most) {
+        fail(most == std::numeric_limits<std::int64_t>::max() ? fmt::format("{} is out of range; at least {}", value_->dump(), least)
+                                                              : fmt::format("{} is out of range; {} to {}", value_->dump(), least, most));
+    }
+    return value_->get<std::int64_t>();
+}
+
+int JsonReader::integer(int least, int most) const {
+    return static_cast<int>(whole(least, most));
+}
+
+std::uint64_t JsonReader::natural() const {
+    if (!value_->is_number_unsigned()) {
+        fail_type("a whole number from 0");
+    }
+    return value_->get<std::uint64_t>();
+}
+
+double JsonReader::number(double for_null) const {
+    if (value_->is_null()) {
+        return for_null;
+    }
+    if (!value_->is_number()) {
+        fail_type("a number");
+    }
+    return value_->get<double>();
+}
+
+std::vector<double> JsonReader::numbers() const {
+    std::vector<double> values;
+    values.reserve(size());
+    for (std::size_t i = 0; i < value_->size(); ++i) {
+        values.push_back(element(i).number());
+    }
+    return values;
+}
+
+std::vector<std::string> JsonReader::texts() const {
+    std::vector<std::string> values;
+    values.reserve(size());
+    for (std::size_t i = 0; i < value_->size(); ++i) {
+        values.push_back(element(i).text());
+    }
+    return values;
+}
+
+json parse_json(std::string_view text, std::string_view where) {
+    try {
+        return json::parse(text);
+    } catch (const json::exception& error) {
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a
+        // user.
+        std::string message = error.what();
+        if (const std::size_t tag = message.find("] "); message.starts_with('[') && tag != std::string::npos) {
+            message.erase(0, tag + 2);
+        }
+        constexpr std::size_t longest = 200;  // the library quotes all of a token, however long it is
+        if (message.size() > longest) {
+            message = message.substr(0, longest) + "…";
+        }
+        throw InputError(fmt::format("{}: is not JSON: {}", where, to_utf8(message)));
+    }
+}
+
+}  // namespace normtune

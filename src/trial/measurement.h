@@ -1,0 +1,50 @@
+// A trial's timing: plain data, part of a record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/names.h"
+
+namespace normtune {
+
+/// dropped: out of a race (measure/race.h) after few rounds; such a trial is never a winner.
+enum class StopReason { none, confidence, sample_cap, time_cap, dropped };
+inline constexpr NameTable<StopReason, 5> stop_reason_names{{"none", "confidence", "sample_cap", "time_cap", "dropped"}};
+
+/// One round of one configuration: a batch of samples taken together, between those of the other configurations.
+struct Round {
+    double median_us = 0;
+    int samples = 0;
+    bool throttled = false;  // a throttled round that was kept because repeats ran out
+    friend bool operator==(const Round&, const Round&) = default;
+};
+
+struct Measurement {
+    std::vector<Round> rounds;
+    int samples = 0;
+    int launches_per_sample = 1;
+    double p20_us = 0;
+    double p50_us = 0;
+    double p80_us = 0;
+    double gbps = 0;                // least bytes / p50, 10⁹ bytes a second
+    double limit_us = 0;            // p50 of the copy of the same least bytes, in the same rounds
+    double limit_ratio = 0;         // p50 / limit
+    double floor_us = 0;            // p50 of an empty launch
+    std::int64_t memory_bytes = 0;  // tensors and workspace; rotation not counted
+    std::int64_t rotation_bytes = 0;
+    bool cold = true;
+    std::string timer;
+    StopReason stop_reason = StopReason::none;
+    int throttled_repeats = 0;
+    std::optional<double> clock_mhz;
+    std::vector<std::string> throttle_reasons;
+    int rank = 0;                         // 1 the winner of its problem; 0 not ranked
+    bool tied = false;                    // cannot be told apart from the winner
+    std::vector<double> final_rounds_us;  // medians of the fresh rounds among the finalists; empty: not a finalist
+    friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+}  // namespace normtune

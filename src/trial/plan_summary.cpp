@@ -1,0 +1,12 @@
+#include "trial/plan_summary.h"
+
+#include <algorithm>
+
+namespace normtune {
+
+std::optional<std::uint64_t> PlanSummary::taken_by(std::string_view rule) const {
+    const auto found = std::find_if(pruned.begin(), pruned.end(), [&](const Pruned& tally) { return tally.rule == rule; });
+    return found == pruned.end() ? std::nullopt : std::optional(found->count);
+}
+
+}  // namespace normtune

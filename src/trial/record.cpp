@@ -1,0 +1,13 @@
+#include "trial/record.h"
+
+namespace normtune {
+
+std::string Record::trial_key() const {
+    return problem.key() + ' ' + configuration.key();
+}
+
+bool Record::may_win() const {
+    return outcome == Outcome::passed && measurement && measurement->stop_reason != StopReason::dropped;
+}
+
+}  // namespace normtune

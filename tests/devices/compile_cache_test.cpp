@@ -1,0 +1,96 @@
+#include "devices/compile/compile_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/temporary_folder.h"
+
+namespace normtune {
+namespace {
+
+CompileJob job(const std::string& source) {
+    return {"compiler 1.0", "sm_90", {"-DNT_COLS=128", "-std=c++17"}, SourceText(source)};
+}
+
+CompiledCode code(std::size_t bytes) {
+    CompiledCode out;
+    out.image.assign(bytes, std::byte{0x5a});
+    out.log = "a warning\n";
+    out.registers = 40;
+    out.spill_bytes = 8;
+    out.shared_bytes = 1024;
+    out.compile_ms = 12.5;
+    return out;
+}
+
+class CompileCacheTest : public ::testing::Test {
+protected:
+    std::filesystem::path only_entry() const {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(cache_.folder())) {
+            if (entry.is_regular_file()) {
+                return entry.path();
+            }
+        }
+        return {};
+    }
+
+    testing::TemporaryFolder folder_;
+    CompileCache cache_{folder_ / "cache"};
+};
+
+TEST_F(CompileCacheTest, GivesBackWhatWasStored) {
+    EXPECT_FALSE(cache_.find(job("a")));
+    cache_.store(job("a"), code(1000));
+    const auto found = cache_.find(job("a"));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->image, code(1000).image);
+    EXPECT_EQ(found->log, "a warning\n");
+    EXPECT_EQ(found->registers, 40);
+    EXPECT_EQ(found->spill_bytes, 8);
+    EXPECT_EQ(found->shared_bytes, 1024);
+    EXPECT_EQ(found->compile_ms, 12.5);
+}
+
+TEST_F(CompileCacheTest, EveryPartOfAJobCounts) {
+    cache_.store(job("a"), code(1000));
+    EXPECT_FALSE(cache_.find(job("b"))) << "the source";
+    CompileJob other = job("a");
+    other.compiler = "compiler 1.1";
+    EXPECT_FALSE(cache_.find(other));
+    other = job("a");
+    other.arch = "sm_80";
+    EXPECT_FALSE(cache_.find(other));
+    other = job("a");
+    other.options.pop_back();
+    EXPECT_FALSE(cache_.find(other));
+}
+
+TEST_F(CompileCacheTest, ADamagedEntryIsNone) {
+    cache_.store(job("a"), code(1000));
+    const std::filesystem::path entry = only_entry();
+    ASSERT_FALSE(entry.empty());
+    {
+        std::fstream file(entry, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(-1, std::ios::end);
+        file.put('x');
+    }
+    EXPECT_FALSE(cache_.find(job("a")));
+    std::filesystem::resize_file(entry, 5);
+    EXPECT_FALSE(cache_.find(job("a")));
+    cache_.store(job("a"), code(1000));
+    EXPECT_TRUE(cache_.find(job("a")));
+}
+
+// The digest of FNV-1a with 128 bits that its authors publish for the empty text and for "a".
+TEST(SourceText, HashIsFnv1a) {
+    EXPECT_EQ(SourceText().hash(), "6c62272e07bb014262b821756295c58d");
+    EXPECT_EQ(SourceText("a").hash(), "d228cb696f1a8caf78912b704e4a8964");
+    const SourceText copy = SourceText("some source");
+    EXPECT_EQ(copy.text(), "some source");
+    EXPECT_EQ(copy.hash(), SourceText("some source").hash());
+}
+
+}  // namespace
+}  // namespace normtune

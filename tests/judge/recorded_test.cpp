@@ -1,0 +1,37 @@
+// Sweeps of the same code, recorded one after another: whatever compare calls changed between them is a false alarm.
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "judge/comparison.h"
+
+namespace normtune {
+namespace {
+
+TEST(Recorded, AtMostHalfAPercentOfEqualPairsIsCalled) {
+    for (const auto& folder : std::filesystem::directory_iterator(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated")) {
+        std::vector<ResultRows> sweeps;
+        for (const auto& file : std::filesystem::directory_iterator(folder)) {
+            sweeps.push_back(read_result_rows(file.path().string()));
+        }
+        ASSERT_GE(sweeps.size(), 6U) << folder.path();
+        std::size_t pairs = 0;
+        std::size_t called = 0;
+        for (const ResultRows& before : sweeps) {
+            for (const ResultRows& after : sweeps) {
+                if (&before != &after) {
+                    const Comparison comparison = compare(before, after, {});
+                    EXPECT_EQ(comparison.not_comparable, "");
+                    pairs += comparison.pairs.size();
+                    called += comparison.count(Verdict::slower) + comparison.count(Verdict::faster);
+                }
+            }
+        }
+        EXPECT_GE(pairs, 1000U);
+        EXPECT_LE(static_cast<double>(called), 0.005 * static_cast<double>(pairs)) << folder.path();
+    }
+}
+
+}  // namespace
+}  // namespace normtune
