@@ -1,27 +1,33 @@
 #!/usr/bin/env python3
-"""Sets normtune's results.csv and the peers' CSV of measure.py side by side, as a Markdown table.
+"""Sets normtune's results.json and the peers' CSV of measure.py side by side, as a Markdown table.
 
-    scripts/peers/table.py results.csv peers.csv
+    scripts/peers/table.py results.json peers.csv [--shapes 32768x128,8192x1024]
+
+normtune's time is the median of the winner's fresh rounds in the finals, which had no part in choosing it. limit is its time over the
+copy's in the sweep's own rounds, where both were measured side by side.
 """
 
 import argparse
 import csv
 import json
 import math
+import statistics
 import sys
 
 
 def best_of_normtune(path):
-    """{(op, mode, rows, cols): the winner's row}."""
+    """{(op, mode, rows, cols): (µs, times the copy's)} of the winners."""
     best = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            if row["outcome"] != "passed" or not row["p50_us"]:
-                continue
-            key = (row["op"], row["mode"], int(row["rows"]), int(row["cols"]))
-            if row["rank"] == "1" or key not in best or (
-                    best[key]["rank"] != "1" and float(row["p50_us"]) < float(best[key]["p50_us"])):
-                best[key] = row
+    with open(path) as file:
+        records = json.load(file)["records"]
+    for record in records:
+        measured = record.get("measurement")
+        if record["outcome"] == "passed" and measured and measured["rank"] == 1:
+            problem = record["problem"]
+            if not measured["final_rounds_us"]:
+                raise ValueError(f"{path}: the winner of {problem['key']} has no fresh rounds")
+            best[(problem["op"], problem["mode"], problem["rows"], problem["cols"])] = (
+                statistics.median(measured["final_rounds_us"]), measured["limit_ratio"])
     return best
 
 
@@ -37,23 +43,22 @@ def peers_of(path):
     return peers
 
 
-def table(best, peers):
-    """Lines of Markdown: one a shape and mode that both have, then geometric means by op and mode."""
+def table(best, peers, shapes=None):
+    """Lines of Markdown: one a shape and mode that both have (of `shapes`, where given), then geometric means by op and mode."""
     names = sorted({name for row in peers.values() for name in row} - {"copy"})
     lines = ["| op | mode | M×N | normtune µs | limit | " + " | ".join(names) + " | fastest peer / normtune |",
              "|---|---|---|---|---|" + "---|" * (len(names) + 1)]
     ratios = {}
     for key in best:
         others = {name: us for name, us in peers.get(key, {}).items() if name != "copy"}
-        if not others:
-            continue
         op, mode, rows, cols = key
-        ours = float(best[key]["p50_us"])
+        if not others or (shapes and f"{rows}x{cols}" not in shapes):
+            continue
+        ours, limit = best[key]
         ratio = min(others.values()) / ours
         ratios.setdefault((op, mode), []).append(ratio)
-        limit = f"{float(best[key]['limit_ratio']):.2f}" if best[key]["limit_ratio"] else ""
         cells = [f"{others[name]:.2f}" if name in others else "" for name in names]
-        lines.append(f"| {op} | {mode} | {rows}×{cols} | {ours:.2f} | {limit} | " + " | ".join(cells) + f" | {ratio:.2f}× |")
+        lines.append(f"| {op} | {mode} | {rows}×{cols} | {ours:.2f} | {limit:.2f} | " + " | ".join(cells) + f" | {ratio:.2f}× |")
     lines.append("")
     for (op, mode), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
@@ -64,10 +69,16 @@ def table(best, peers):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", help="normtune's results.csv")
+    parser.add_argument("results", help="normtune's results.json")
     parser.add_argument("peers", help="the CSV of measure.py")
+    parser.add_argument("--shapes", metavar="MxN,…", help="these alone, and no means")
     arguments = parser.parse_args()
-    print("\n".join(table(best_of_normtune(arguments.results), peers_of(arguments.peers))))
+    shapes = arguments.shapes.split(",") if arguments.shapes else None
+    try:
+        lines = table(best_of_normtune(arguments.results), peers_of(arguments.peers), shapes)
+    except (OSError, KeyError, ValueError) as error:
+        sys.exit(f"table: {error}")
+    print("\n".join(line for line in lines if line.startswith("|")) if shapes else "\n".join(lines))
     return 0
 
 

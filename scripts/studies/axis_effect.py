@@ -4,7 +4,7 @@
     scripts/studies/axis_effect.py results.csv... --axis reduction --against masked
     scripts/studies/axis_effect.py results.csv --axis rows_binding --against constexpr --by mode,cols
 
-For each group of problems and each other value: how many pairs there are, in how many of them both have the same machine
+An axis that a file has no column of is equal in all of its rows. For each group of problems and each other value: how many pairs there are, in how many of them both have the same machine
 code, the ratio of their p50 (geometric mean, least, most) over pairs of different code, and the ratio of the fastest
 configuration with that value to the fastest with the value that it is set against.
 """
@@ -44,7 +44,7 @@ def effects(rows, axis, against, by):
     for row in rows:
         problem = tuple(row[column] for column in PROBLEM)
         group = tuple(row[column] for column in by)
-        alike[(group, problem) + tuple(row[other] for other in others)][row[axis]] = row
+        alike[(group, problem) + tuple(row.get(other) for other in others)][row[axis]] = row
         fastest = best[(group, problem)]
         fastest[row[axis]] = min(float(row["p50_us"]), fastest.get(row[axis], math.inf))
     pairs = collections.defaultdict(lambda: [0, 0, []])

@@ -3,7 +3,10 @@
 
 import csv
 import gzip
+import importlib.machinery
+import importlib.util
 import io
+import json
 import pathlib
 import sys
 import tempfile
@@ -46,12 +49,14 @@ class Columns(unittest.TestCase):
 class PeersTable(unittest.TestCase):
     def test_the_fastest_peer_over_the_winner(self):
         with tempfile.TemporaryDirectory() as folder:
-            results, peers = pathlib.Path(folder, "results.csv"), pathlib.Path(folder, "peers.csv")
-            rows = [trial(rank="2", p50_us="8"), trial(rank="1", p50_us="10"), trial(outcome="incorrect", p50_us="1")]
-            with open(results, "w", newline="") as file:
-                writer = csv.DictWriter(file, rows[0])
-                writer.writeheader()
-                writer.writerows(rows)
+            results, peers = pathlib.Path(folder, "results.json"), pathlib.Path(folder, "peers.csv")
+
+            def record(outcome, rank, rounds):
+                return {"outcome": outcome, "problem": {"op": "rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k"},
+                        "measurement": {"rank": rank, "p50_us": 9.0, "limit_ratio": 1.5, "final_rounds_us": rounds}}
+
+            results.write_text(json.dumps({"records": [record("passed", 2, [8.0]), record("passed", 1, [30.0, 10.0, 9.0]),
+                                                       record("incorrect", 1, [1.0])]}))
             with open(peers, "w", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(columns.HEADER)
@@ -60,6 +65,59 @@ class PeersTable(unittest.TestCase):
             lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.peers_of(peers))
         self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 15.00 | 40.00 | 1.50× |", lines)
         self.assertEqual(lines[-1], "rms_norm forward: geometric mean 1.50× the fastest peer, least 1.50×, over 1 shapes.")
+
+
+def results_script():
+    loader = importlib.machinery.SourceFileLoader("results", str(SCRIPTS / "results"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("results", loader))
+    loader.exec_module(module)
+    return module
+
+
+class ResultsPages(unittest.TestCase):
+    """scripts/results on pages of the test's own, over the shipped files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.script = results_script()
+        cls.workplace = cls.script.Workplace()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.workplace.close()
+
+    def remade(self, text):
+        wrong = []
+        with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text(text)
+            return self.script.remade(page, self.workplace, {}, wrong), wrong
+
+    def test_a_wrong_figure_and_a_wrong_row_are_mended(self):
+        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096"
+        made, wrong = self.remade(f"<!-- made by: {command} -->\n| a | 1 |\n<!-- made end -->\nworst <!--=te_615.one_row_worst-->0.2 %<!--/-->.\n")
+        self.assertEqual(wrong, [])
+        self.assertIn("worst <!--=te_615.one_row_worst-->0.6 %<!--/-->.", made)
+        self.assertIn("| rms_norm | forward | 1×4096 |", made)
+        self.assertNotIn("| a | 1 |", made)
+        self.assertEqual(self.remade(made), (made, []))
+
+    def test_what_cannot_be_made_is_told_with_its_line(self):
+        text = "one\n<!--=no.such-->1<!--/-->\n<!-- made by: rm -rf x -->\nkept\n<!-- made end -->\n"
+        made, wrong = self.remade(text)
+        self.assertEqual(made, text)
+        self.assertRegex(wrong[0], r"page.md:3: rm -rf x: 'rm' is neither normtune nor a script")
+        self.assertRegex(wrong[1], r"page.md:2: figure no.such: .*no figure of that name")
+
+    def test_a_mark_without_an_end_is_told(self):
+        _, wrong = self.remade("<!-- made by: scripts/peers/table.py a b -->\n| a |\n")
+        self.assertRegex(wrong[0], "a mark without its end")
+
+    def test_a_section_and_a_table_of_an_output(self):
+        text = "# A\n\n| x |\ntext\n## B\n| y |\n"
+        self.assertEqual(self.script.section(text, "A"), "\n| x |\ntext")
+        with self.assertRaisesRegex(self.script.Failed, "no heading 'C'.*A, B"):
+            self.script.section(text, "C")
 
 
 class AxisEffect(unittest.TestCase):
