@@ -1,9 +1,10 @@
+#include "cli/device_options.h"
+
 #include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
 
-#include "cli/selection_options.h"
 #include "devices/registry.h"
 
 namespace normtune::cli {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/device_options.h"
 #include "cli/output.h"
-#include "cli/selection_options.h"
 #include "devices/registry.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"

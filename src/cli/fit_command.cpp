@@ -8,6 +8,7 @@
 #include "cli/record_files.h"
 #include "devices/registry.h"
 #include "judge/fit.h"
+#include "report/export/fit_code.h"
 #include "report/fit_report.h"
 
 namespace normtune::cli {

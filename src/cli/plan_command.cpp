@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/device_options.h"
 #include "cli/output.h"
 #include "cli/selection_options.h"
 #include "devices/registry.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/device_options.h"
 #include "cli/selection_options.h"
 #include "store/results.h"
 

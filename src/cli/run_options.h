@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/device_options.h"
 #include "cli/selection_options.h"
 #include "run/sweep.h"
 

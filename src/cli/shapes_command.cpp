@@ -2,8 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "problem/problem.h"
-#include "problem/shapes_file.h"
+#include "problem/hf_config.h"
 #include "report/table.h"
 #include "support/atomic_file.h"
 #include "support/config_file.h"

@@ -1,6 +1,5 @@
-// A Hugging Face model configuration as shapes. Which norms a model has is known by its model_type: the facts of the
-// table are read from the models' code in Hugging Face transformers
-// (src/transformers/models/<type>/modeling_<type>.py).
+#include "problem/hf_config.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -12,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "problem/hf_families.h"
-#include "problem/shapes_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/json_reader.h"

@@ -1,4 +1,5 @@
-// From shape files and a selection to problems.
+#include "problem/selection.h"
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "problem/shapes_file.h"
 #include "support/error.h"
 #include "support/names.h"
 #include "support/pattern.h"

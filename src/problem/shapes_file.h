@@ -1,4 +1,4 @@
-// Shape files, the selection of what they hold, and problems made of it.
+// Shape files: YAML in and out.
 #pragma once
 
 #include <cstdint>
@@ -62,36 +62,6 @@ ShapesFile load_shapes(const std::string& path_or_name);
 ShapesFile parse_shapes(std::string_view yaml, const std::string& file_for_messages);
 /// Reads back as the same shapes.
 std::string shapes_to_yaml(const ShapesFile& shapes);
-
-/// Narrows what the files say; an empty list leaves that part as the file has it.
-struct Selection {
-    std::vector<std::string> models;  // names, matched without case; '*' and '?' as in a shell
-    std::vector<std::string> sites;   // likewise
-    std::vector<std::int64_t> tokens;
-    std::vector<Dtype> dtypes;
-    std::vector<Op> ops;
-    std::vector<Mode> modes;
-    std::vector<Casting> castings;
-    bool in_place = false;                                    // of backward and full
-    ResidualPrecision residual = ResidualPrecision::rounded;  // of the fused op
-    std::optional<WeightType> weight_type;                    // empty: as the file says
-};
-
-/// Is the site's input the sum of a residual add, so that the fused op makes sense there? Not q_norm, k_norm, q_a,
-/// kv_a.
-bool follows_residual_add(std::string_view site);
-
-/// The problems of the files under the selection, in file order, each piece of work once with all of its uses (of two
-/// models that differ in eps alone, the first one's eps). The fused op is left out where no residual add precedes.
-/// Throws InputError: a model or site that no file has (with what there is), sizes out of bounds, or nothing selected.
-std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection);
-
-/// A Hugging Face model configuration (config.json) as shapes; a nested text_config is the model's. `tokens` empty:
-/// 1, 128 and 8192. Throws InputError: not JSON, wrong types, a key that is missing, a model without RMSNorm.
-ShapesFile shapes_from_hf(const std::string& json_path, const std::vector<std::int64_t>& tokens);
-/// The same of its text; `file` names it in messages, and the model is `name` where the text has no name.
-ShapesFile parse_hf_config(std::string_view json, const std::string& file, const std::string& name,
-                           const std::vector<std::int64_t>& tokens);
 
 /// Is this a name that files and results can carry: letters, digits and . _ - + : /, a letter or digit first, at most
 /// 100 bytes. (Results join names with ';', selections use '*', '?' and ','.)

@@ -1,4 +1,4 @@
-// Fitted ladders for people, for programs, and as code.
+// Fitted ladders for people and for programs.
 #pragma once
 
 #include <span>
@@ -15,11 +15,6 @@ std::vector<Section> fit_sections(const Fit& fit);
 
 /// schemas/fit.schema.json.
 std::string fit_json(std::span<const Fit> fits);
-
-/// A header, or a module: a function an operation, from (rows, cols) to a Launch. Operations without a ladder are named
-/// in a comment.
-std::string fit_cpp(std::span<const Fit> fits);
-std::string fit_python(std::span<const Fit> fits);
 
 // --- What these have in common ---
 

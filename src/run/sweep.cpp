@@ -13,8 +13,8 @@
 #include "run/device_worker.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
-#include "run/selection.h"
 #include "run/sweep_store.h"
+#include "run/sweep_text.h"
 #include "store/journal.h"
 #include "support/cores.h"
 #include "support/error.h"
@@ -70,7 +70,7 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
     header.kernels = kernels;
     header.environment = describe_environment(device, options.seed);
     header.command = options.command;
-    header.selection = selection_to_text(options);
+    header.sweep = sweep_to_text(options);
     for (const ProblemTrials& plan : plans) {
         header.plans.push_back(plan.summary);
     }
@@ -92,7 +92,7 @@ Journal open_journal(const SweepOptions& options, const DeviceInfo& device, cons
         return Journal::create(options.out_folder, contents.header);
     }
     Journal journal = Journal::resume(options.out_folder, contents);
-    require_same_selection(options.out_folder, contents.header.selection, options);
+    require_same_sweep(options.out_folder, contents.header.sweep, options);
     require_same_device(options.out_folder, contents.header.environment.device, device);
     return journal;
 }
@@ -252,7 +252,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
                                   options.verify_only ? "verify" : "sweep", options.out_folder));
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
-    result.results.selection = describe_selection(selected);
+    result.results.sweep = sweep_identity(selected);
     result.twin.environment = header.environment;
     result.twin.command = header.command;
     result.twin.records = recorder.take_twins();
@@ -267,7 +267,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
 
 SweepOptions options_from_journal(const std::string& folder) {
     const JournalContents contents = read_journal(folder);
-    SweepOptions options = selection_from_text(contents.header.selection);
+    SweepOptions options = sweep_from_text(contents.header.sweep);
     options.command = contents.header.command;
     options.out_folder = folder;
     options.resume = true;

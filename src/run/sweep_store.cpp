@@ -8,7 +8,7 @@
 
 #include "devices/compile/kernels_digest.h"
 #include "judge/problem_ranking.h"
-#include "run/selection.h"
+#include "run/sweep_text.h"
 #include "space/heuristics.h"
 #include "store/stored_results.h"
 #include "support/error.h"
@@ -155,7 +155,7 @@ SweepStore::SweepStore(const SweepOptions& options, const DeviceInfo& device, Pr
                      device.driver,
                      device.compute_units,
                      kernels_digest(device, options.replay_script),
-                     describe_selection(options).space,
+                     sweep_identity(options).space,
                      measuring_digest(options)};
     });
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "problem/shapes_file.h"
+#include "problem/selection.h"
 #include "space/space.h"
 
 namespace normtune {

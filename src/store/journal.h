@@ -15,7 +15,7 @@ namespace normtune {
 struct JournalHeader {
     Environment environment;
     std::vector<std::string> command;  // argv of the first run, enough to repeat the selection
-    std::string selection;             // canonical JSON of what is swept (problems, space, strategy, seed, measuring)
+    std::string sweep;                 // canonical JSON of what is swept (problems, space, strategy, seed, measuring)
     std::vector<PlanSummary> plans;
     std::string kernels = {};  // digest of the kernels that were run; empty where no store of winners asked for it
 };

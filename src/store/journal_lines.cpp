@@ -25,7 +25,7 @@ JournalHeader read_header(const JsonReader& in) {
     JournalHeader header;
     header.environment = read_environment(in.at("environment"));
     header.command = in.at("command").texts();
-    header.selection = in.at("selection").text();
+    header.sweep = in.at("selection").text();
     const JsonReader plans = in.at("plans");
     for (std::size_t i = 0; i < plans.size(); ++i) {
         header.plans.push_back(read_plan_summary(plans.element(i)));
@@ -104,7 +104,7 @@ std::string journal_line(const JournalHeader& header) {
     json out{{"schema_version", schema_version},
              {"environment", to_json(header.environment)},
              {"command", std::move(command)},
-             {"selection", to_utf8(header.selection)},
+             {"selection", to_utf8(header.sweep)},
              {"plans", std::move(plans)}};
     if (!header.kernels.empty()) {
         out["kernels"] = header.kernels;

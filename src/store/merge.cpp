@@ -73,7 +73,7 @@ std::vector<std::size_t> groups_of(const std::vector<NamedResults>& parts) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         groups[i] = i;
         for (std::size_t k = 0; k < i && groups[i] == i; ++k) {
-            if (same_selection(parts[i].results, parts[k].results)) {
+            if (same_sweep(parts[i].results, parts[k].results)) {
                 groups[i] = groups[k];
             }
         }
@@ -152,17 +152,17 @@ std::vector<MergedRun> runs_of(const std::vector<NamedResults>& parts) {
     return runs;
 }
 
-std::optional<RunSelection> joined_selection(const std::vector<NamedResults>& parts) {
+std::optional<SweepIdentity> joined_sweep(const std::vector<NamedResults>& parts) {
     const Results& first = parts.front().results;
     if (!std::all_of(parts.begin(), parts.end(),
-                     [&](const NamedResults& part) { return &part.results == &first || same_selection(part.results, first); })) {
+                     [&](const NamedResults& part) { return &part.results == &first || same_sweep(part.results, first); })) {
         return std::nullopt;
     }
-    std::optional<RunSelection> selection = first.selection;
-    if (selection) {
-        selection->present = shards_present(parts, first);
+    std::optional<SweepIdentity> sweep = first.sweep;
+    if (sweep) {
+        sweep->present = shards_present(parts, first);
     }
-    return selection;
+    return sweep;
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings
     }
     results.merged = runs_of(parts);
     results.environment = joined_environment(results.merged);
-    results.selection = joined_selection(parts);
+    results.sweep = joined_sweep(parts);
     return merged;
 }
 

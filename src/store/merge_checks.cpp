@@ -21,7 +21,7 @@ std::string facet_text(const Results& results, MergeFacet facet) {
         case MergeFacet::version:
             return fmt::format("{} {}", environment.normtune_version, environment.source_revision);
         case MergeFacet::space:
-            return results.selection ? results.selection->space.substr(0, 8) : "";
+            return results.sweep ? results.sweep->space.substr(0, 8) : "";
         case MergeFacet::cold:
             break;
     }
@@ -56,17 +56,17 @@ std::uint64_t interrupted_trials(const Results& results) {
 std::uint64_t problems_in_none(const std::vector<NamedResults>& parts, const Results& one) {
     std::set<std::uint64_t> places;
     for (const NamedResults& part : parts) {
-        if (same_selection(part.results, one)) {
+        if (same_sweep(part.results, one)) {
             for (const PlanSummary& plan : part.results.plans) {
                 places.insert(plan.place.value_or(0));
             }
         }
     }
-    return one.selection->problems - std::min<std::uint64_t>(one.selection->problems, places.size());
+    return one.sweep->problems - std::min<std::uint64_t>(one.sweep->problems, places.size());
 }
 
 std::string why_shards_not_whole(const std::vector<NamedResults>& parts, const NamedResults& one) {
-    const int count = one.results.selection->shards;
+    const int count = one.results.sweep->shards;
     std::vector<int> missing;
     const std::vector<int> present = shards_present(parts, one.results);
     for (int shard = 1; shard <= count; ++shard) {
@@ -88,15 +88,15 @@ std::string why_shards_not_whole(const std::vector<NamedResults>& parts, const N
 
 }  // namespace
 
-bool same_selection(const Results& a, const Results& b) {
-    return a.selection && b.selection && a.selection->digest == b.selection->digest;
+bool same_sweep(const Results& a, const Results& b) {
+    return a.sweep && b.sweep && a.sweep->digest == b.sweep->digest;
 }
 
 std::vector<int> shards_present(const std::vector<NamedResults>& parts, const Results& one) {
     std::set<int> present;
     for (const NamedResults& part : parts) {
-        if (same_selection(part.results, one)) {
-            present.insert(part.results.selection->present.begin(), part.results.selection->present.end());
+        if (same_sweep(part.results, one)) {
+            present.insert(part.results.sweep->present.begin(), part.results.sweep->present.end());
         }
     }
     return {present.begin(), present.end()};
@@ -105,9 +105,9 @@ std::vector<int> shards_present(const std::vector<NamedResults>& parts, const Re
 std::string why_not_one_division(const std::vector<NamedResults>& parts) {
     for (const NamedResults& one : parts) {
         for (const NamedResults& part : parts) {
-            if (same_selection(one.results, part.results) && one.results.selection->shards != part.results.selection->shards) {
+            if (same_sweep(one.results, part.results) && one.results.sweep->shards != part.results.sweep->shards) {
                 return fmt::format("{} is of a sweep in {} shards, and {} of the same sweep in {}; merge one of them", one.name,
-                                   one.results.selection->shards, part.name, part.results.selection->shards);
+                                   one.results.sweep->shards, part.name, part.results.sweep->shards);
             }
         }
     }
@@ -141,7 +141,7 @@ std::string why_not_alike(const std::vector<NamedResults>& parts, const std::vec
 
 std::string why_not_whole(const std::vector<NamedResults>& parts) {
     for (const NamedResults& part : parts) {
-        if (part.results.selection) {
+        if (part.results.sweep) {
             if (std::string why = why_shards_not_whole(parts, part); !why.empty()) {
                 return why;
             }

@@ -8,10 +8,10 @@
 
 namespace normtune {
 
-/// Both say which selection they are of, and it is the same.
-bool same_selection(const Results& a, const Results& b);
+/// Both say which sweep they are of, and it is the same.
+bool same_sweep(const Results& a, const Results& b);
 
-/// The shards of `one`'s selection that are in any of the parts, ascending.
+/// The shards of `one`'s sweep that are in any of the parts, ascending.
 std::vector<int> shards_present(const std::vector<NamedResults>& parts, const Results& one);
 
 /// Which facet differs, in which files, and what would allow it.

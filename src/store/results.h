@@ -12,9 +12,9 @@
 
 namespace normtune {
 
-/// Which selection the results are of, and how much of it.
-struct RunSelection {
-    std::string digest;          // of all that was selected but the shard: equal in all shards of one sweep
+/// Which sweep the results are of, and how much of it.
+struct SweepIdentity {
+    std::string digest;          // of all that was to be swept but the shard: equal in all shards of one sweep
     std::string space;           // digest of the space's axes and rules
     std::uint64_t problems = 0;  // of all shards
     int shards = 1;
@@ -29,9 +29,9 @@ struct MergedRun {
 
 struct Results {
     Environment environment;
-    std::vector<std::string> command;       // argv
-    std::optional<RunSelection> selection;  // none in files of older versions, and where several were merged
-    std::vector<MergedRun> merged;          // empty: a run of its own
+    std::vector<std::string> command;    // argv
+    std::optional<SweepIdentity> sweep;  // none in files of older versions, and where several were merged
+    std::vector<MergedRun> merged;       // empty: a run of its own
     std::vector<PlanSummary> plans;
     std::vector<Record> records;
 };

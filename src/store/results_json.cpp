@@ -28,26 +28,26 @@ json words_json(const std::vector<std::string>& words) {
     return out;
 }
 
-json to_json(const RunSelection& selection) {
-    return {{"digest", selection.digest},
-            {"space", selection.space},
-            {"problems", selection.problems},
-            {"shards", selection.shards},
-            {"present", selection.present}};
+json to_json(const SweepIdentity& sweep) {
+    return {{"digest", sweep.digest},
+            {"space", sweep.space},
+            {"problems", sweep.problems},
+            {"shards", sweep.shards},
+            {"present", sweep.present}};
 }
 
 json to_json(const MergedRun& run) {
     return {{"environment", to_json(run.environment)}, {"command", words_json(run.command)}};
 }
 
-RunSelection read_run_selection(const JsonReader& in) {
-    RunSelection selection{
+SweepIdentity read_sweep_identity(const JsonReader& in) {
+    SweepIdentity sweep{
         in.at("digest").text(), in.at("space").text(), in.at("problems").natural(), in.at("shards").integer(1, most_shards), {}};
     const JsonReader present = in.at("present");
     for (std::size_t i = 0; i < present.size(); ++i) {
-        selection.present.push_back(present.element(i).integer(1, selection.shards));
+        sweep.present.push_back(present.element(i).integer(1, sweep.shards));
     }
-    return selection;
+    return sweep;
 }
 
 template <typename T>
@@ -73,8 +73,8 @@ void check_schema_version(const JsonReader& document) {
 void write_results_json(const Results& results, const std::string& path) {
     std::string out = fmt::format("{{\n\"schema_version\": {},\n\"environment\": {},\n\"command\": {},\n", schema_version,
                                   to_json(results.environment).dump(), words_json(results.command).dump());
-    if (results.selection) {
-        out += fmt::format("\"selection\": {},\n", to_json(*results.selection).dump());
+    if (results.sweep) {
+        out += fmt::format("\"selection\": {},\n", to_json(*results.sweep).dump());
     }
     if (!results.merged.empty()) {
         out += fmt::format("\"merged\": {},\n", one_a_line(results.merged));
@@ -110,8 +110,8 @@ Results parse_results_json(std::string_view text, const std::string& file) {
     Results results;
     results.environment = read_environment(in.at("environment"));
     results.command = in.at("command").texts();
-    if (const std::optional<JsonReader> selection = in.find("selection")) {
-        results.selection = read_run_selection(*selection);
+    if (const std::optional<JsonReader> sweep = in.find("selection")) {
+        results.sweep = read_sweep_identity(*sweep);
     }
     if (const std::optional<JsonReader> merged = in.find("merged")) {
         for (std::size_t i = 0; i < merged->size(); ++i) {

@@ -8,7 +8,7 @@
 #include "verify/fill.h"
 #include "verify/host_rows.h"
 #include "verify/oracle.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune {
 

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "problem/shapes_file.h"
+#include "problem/hf_config.h"
+#include "problem/selection.h"
 #include "support/error.h"
 
 namespace normtune {

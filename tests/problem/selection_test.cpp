@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "problem/shapes_file.h"
+#include "problem/selection.h"
 #include "support/error.h"
 
 namespace normtune {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "problem/shapes_file.h"
+#include "problem/selection.h"
 #include "support/shipped.h"
 
 namespace normtune {

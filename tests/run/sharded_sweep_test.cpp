@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/selection.h"
 #include "run/sweep_fixture.h"
+#include "run/sweep_text.h"
 #include "store/merge.h"
 #include "support/error.h"
 #include "trial/record_json.h"
@@ -100,9 +100,9 @@ TEST(ShardedSweep, MoreShardsThanProblemsLeaveEmptyOnes) {
     EXPECT_FALSE(empty.interrupted);
     EXPECT_TRUE(empty.results.records.empty());
     const Results read = read_results_json(options.out_folder);
-    ASSERT_TRUE(read.selection);
-    EXPECT_EQ(read.selection->present, std::vector<int>{3});
-    EXPECT_EQ(read.selection->problems, 2U);
+    ASSERT_TRUE(read.sweep);
+    EXPECT_EQ(read.sweep->present, std::vector<int>{3});
+    EXPECT_EQ(read.sweep->problems, 2U);
     EXPECT_EQ(sweep_in_shards(folder, options, 3).results.plans.size(), 2U);
 }
 
@@ -129,30 +129,30 @@ TEST(ShardedSweep, ResumesItsOwnShardAndNoOther) {
 TEST(ShardedSweep, AJournalFromBeforeThereWereShardsIsOfAWholeSweep) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
-    std::string old = selection_to_text(options);
+    std::string old = sweep_to_text(options);
     const std::string member = "\"shard\":\"1/1\",";
     ASSERT_NE(old.find(member), std::string::npos);
     old.erase(old.find(member), member.size());
-    EXPECT_NO_THROW(require_same_selection("run", old, options));
-    EXPECT_TRUE(selection_from_text(old).shard.whole());
+    EXPECT_NO_THROW(require_same_sweep("run", old, options));
+    EXPECT_TRUE(sweep_from_text(old).shard.whole());
     options.shard = {1, 2};
-    EXPECT_THROW(require_same_selection("run", old, options), InputError);
+    EXPECT_THROW(require_same_sweep("run", old, options), InputError);
 }
 
 TEST(ShardedSweep, ShardsHaveOneDigestAndOtherSweepsAnother) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "seed: 1\n");
-    const RunSelection whole = describe_selection(options);
+    const SweepIdentity whole = sweep_identity(options);
     options.shard = {2, 3};
     options.ordinals = {1};
     options.budget_s = 60;
-    EXPECT_EQ(describe_selection(options).digest, whole.digest);
-    EXPECT_EQ(describe_selection(options).shards, 3);
+    EXPECT_EQ(sweep_identity(options).digest, whole.digest);
+    EXPECT_EQ(sweep_identity(options).shards, 3);
     options.seed = 1;
-    EXPECT_NE(describe_selection(options).digest, whole.digest);
-    EXPECT_EQ(describe_selection(options).space, whole.space);
+    EXPECT_NE(sweep_identity(options).digest, whole.digest);
+    EXPECT_EQ(sweep_identity(options).space, whole.space);
     options.space.axes[0].values.pop_back();
-    EXPECT_NE(describe_selection(options).space, whole.space);
+    EXPECT_NE(sweep_identity(options).space, whole.space);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "devices/registry.h"
-#include "problem/shapes_file.h"
 #include "space/plan.h"
 #include "space/study.h"
 #include "support/error.h"

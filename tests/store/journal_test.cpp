@@ -73,7 +73,7 @@ TEST(Journal, KeepsHeaderRecordsAndFinals) {
     const JournalContents read = read_journal(folder.path());
     EXPECT_EQ(to_json(read.header.environment), to_json(sample_header().environment));
     EXPECT_EQ(read.header.command, sample_header().command);
-    EXPECT_EQ(read.header.selection, sample_header().selection);
+    EXPECT_EQ(read.header.sweep, sample_header().sweep);
     ASSERT_EQ(read.header.plans.size(), 1u);
     EXPECT_EQ(read.header.plans[0].pruned[0].count, sample_header().plans[0].pruned[0].count);
     ASSERT_EQ(read.records.size(), records.size());

@@ -39,7 +39,7 @@ Results run_of(const std::vector<std::int64_t>& cols) {
 /// Of a selection of the problems of 1, 2, 3 and 4 columns, divided into two.
 Results shard_of(int index, const std::vector<std::int64_t>& cols) {
     Results results = run_of(cols);
-    results.selection = RunSelection{"digest", "space", 4, 2, {index}};
+    results.sweep = SweepIdentity{"digest", "space", 4, 2, {index}};
     for (std::size_t i = 0; i < cols.size(); ++i) {
         results.plans[i].place = static_cast<std::uint64_t>(cols[i] - 1);
     }
@@ -66,8 +66,8 @@ TEST(Merge, ShardsComeInTheOrderOfTheSelection) {
     const Merged merged = merge_results({b, a}, {});
     EXPECT_EQ(cols_of(merged), (Cols{1, 2, 3, 4}));
     EXPECT_EQ(merged.incomplete, "");
-    ASSERT_TRUE(merged.results.selection);
-    EXPECT_EQ(merged.results.selection->present, (std::vector<int>{1, 2}));
+    ASSERT_TRUE(merged.results.sweep);
+    EXPECT_EQ(merged.results.sweep->present, (std::vector<int>{1, 2}));
     EXPECT_EQ(merged.results.merged.size(), 2U);
 }
 
@@ -80,19 +80,19 @@ TEST(Merge, OtherRunsComeInTheOrderOfTheFiles) {
     const NamedResults second{"second", shard_of(2, {2, 3})};
     const Merged mixed = merge_results({second, a, first}, {});
     EXPECT_EQ(cols_of(mixed), (Cols{1, 2, 3, 4, 7, 5})) << "shards of one sweep stand together";
-    EXPECT_FALSE(mixed.results.selection);
+    EXPECT_FALSE(mixed.results.sweep);
 }
 
 TEST(Merge, MissingShardsAreNamed) {
     Results two_of_four = shard_of(1, {1});
-    two_of_four.selection->shards = 4;
-    two_of_four.selection->present = {1, 3};
+    two_of_four.sweep->shards = 4;
+    two_of_four.sweep->present = {1, 3};
     const Merged refused = merge_results({{"a", two_of_four}}, {});
     EXPECT_EQ(refused.refused, "missing of the sweep of a: shards 2/4, 4/4; --partial merges what is there");
     const Merged partial = merge_results({{"a", two_of_four}}, {{}, true});
     EXPECT_EQ(partial.refused, "");
     EXPECT_EQ(partial.incomplete, "missing of the sweep of a: shards 2/4, 4/4");
-    EXPECT_EQ(partial.results.selection->present, (std::vector<int>{1, 3}));
+    EXPECT_EQ(partial.results.sweep->present, (std::vector<int>{1, 3}));
 
     // What was merged in part is completed later; what is in both is taken once.
     const NamedResults first{"first", shard_of(1, {1, 4})};
@@ -105,7 +105,7 @@ TEST(Merge, ShardsThatWereDividedOtherwiseAreNotWhole) {
     const Merged lost = merge_results({{"a", shard_of(1, {1})}, {"b", shard_of(2, {2, 3})}}, {});
     EXPECT_EQ(lost.refused.rfind("1 problems are in no shard of the sweep of a", 0), 0U) << lost.refused;
     Results whole = shard_of(1, {1, 2, 3, 4});
-    whole.selection->shards = 1;
+    whole.sweep->shards = 1;
     EXPECT_EQ(merge_results({{"a", shard_of(1, {1, 4})}, {"b", whole}}, {{}, true}).refused,
               "a is of a sweep in 2 shards, and b of the same sweep in 1; merge one of them");
 }
@@ -156,9 +156,9 @@ TEST(Merge, WhatIsNotAlikeIsRefusedUnlessAllowed) {
         EXPECT_EQ(cols_of(merge_results({a, b}, {{facet}, false})), (Cols{1, 2}));
     }
     NamedResults spaced = a;
-    spaced.results.selection = RunSelection{"one", "0123456789", 1, 1, {1}};
+    spaced.results.sweep = SweepIdentity{"one", "0123456789", 1, 1, {1}};
     NamedResults other{"b", run_of({2})};
-    other.results.selection = RunSelection{"two", "fedcba9876", 1, 1, {1}};
+    other.results.sweep = SweepIdentity{"two", "fedcba9876", 1, 1, {1}};
     EXPECT_EQ(merge_results({spaced, other}, {}).refused,
               "a and b differ in space (01234567 and fedcba98); --across space merges them nevertheless");
     EXPECT_EQ(cols_of(merge_results({spaced, other}, {{MergeFacet::space}, false})), (Cols{1, 2}));

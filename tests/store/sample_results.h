@@ -82,7 +82,7 @@ inline Results sample_results() {
     backward.operation.weight_dtype = Dtype::fp32;
     backward.operation.offset = 1;
     backward.shape.row_stride = 4608;
-    results.selection = RunSelection{"5057a4b7f02affb2", "52e3035f307b6c8b", 3, 2, {1}};
+    results.sweep = SweepIdentity{"5057a4b7f02affb2", "52e3035f307b6c8b", 3, 2, {1}};
     results.plans = {{forward.key(), 48, 4, {{"threads_per_row", "threads_per_row <= threads", 40}, {"cpu.stages", "…", 4}}, 2}};
 
     Configuration other;

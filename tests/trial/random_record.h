@@ -68,7 +68,7 @@ public:
         out.environment = environment();
         out.command = {"normtune", "sweep", "--shapes", text()};
         out.plans.push_back({text(), engine_(), engine_(), {{text(), text(), engine_()}}, engine_()});
-        out.selection = RunSelection{text(), text(), engine_(), 9, {1, 3, 9}};
+        out.sweep = SweepIdentity{text(), text(), engine_(), 9, {1, 3, 9}};
         out.merged = {{environment(), {"normtune", text()}}, {environment(), {}}};
         for (int i = 0; i < records; ++i) {
             out.records.push_back(record());

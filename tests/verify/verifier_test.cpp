@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "verify/fake_kernels.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune {
 namespace {

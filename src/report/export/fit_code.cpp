@@ -1,3 +1,5 @@
+#include "report/export/fit_code.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>

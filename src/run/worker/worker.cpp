@@ -16,7 +16,7 @@
 #include "support/cores.h"
 #include "support/error.h"
 #include "verify/companions.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune {
 

@@ -11,7 +11,7 @@
 #include "kernels/gpu/covering/covering_array.h"
 #include "kernels/gpu/covering/kernel_cases.h"
 #include "kernels/gpu/emulated_device.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune::covering {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/emulated_device.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/gpu/emulated_device.h"
 #include "kernels/gpu/emulation/compiled_kernels.h"
 #include "kernels/gpu/emulation/machine.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 namespace normtune {
 namespace {

@@ -1,4 +1,5 @@
-// Shape files: YAML in and out.
+#include "problem/shapes_file.h"
+
 #include <cctype>
 #include <map>
 #include <string>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 #include <yaml-cpp/emitter.h>
 
-#include "problem/shapes_file.h"
 #include "support/config_file.h"
 #include "support/error.h"
 #include "support/yaml_reader.h"

@@ -1,4 +1,4 @@
-#include "run/selection.h"
+#include "run/sweep_text.h"
 
 #include <gtest/gtest.h>
 
@@ -34,10 +34,10 @@ SweepOptions full_options() {
     return options;
 }
 
-TEST(Selection, ComesBackAsItWas) {
+TEST(SweepText, ComesBackAsItWas) {
     const SweepOptions options = full_options();
-    const SweepOptions back = selection_from_text(selection_to_text(options));
-    EXPECT_EQ(selection_to_text(back), selection_to_text(options));
+    const SweepOptions back = sweep_from_text(sweep_to_text(options));
+    EXPECT_EQ(sweep_to_text(back), sweep_to_text(options));
     EXPECT_EQ(back.problems.at(0).uses, options.problems.at(0).uses);
     EXPECT_EQ(back.space.axes.at(1).values, (std::vector<int>{whole_row, 1024}));
     EXPECT_TRUE(back.space.rules.at(0).keep_all_if_none);
@@ -47,25 +47,25 @@ TEST(Selection, ComesBackAsItWas) {
     EXPECT_EQ(back.ordinals, (std::vector<int>{1, 3}));
 }
 
-TEST(Selection, OfAnOlderJournalHasOneDevice) {
-    std::string text = selection_to_text(full_options());
+TEST(SweepText, OfAnOlderJournalHasOneDevice) {
+    std::string text = sweep_to_text(full_options());
     text.replace(text.find("\"devices\":[1,3]"), 15, "\"device\":1");
-    EXPECT_EQ(selection_from_text(text).ordinals, std::vector<int>{1});
+    EXPECT_EQ(sweep_from_text(text).ordinals, std::vector<int>{1});
     SweepOptions options = full_options();
     options.ordinals = {1};
-    EXPECT_NO_THROW(require_same_selection("results/a", text, options));
+    EXPECT_NO_THROW(require_same_sweep("results/a", text, options));
 }
 
-TEST(Selection, NamesEveryThingThatDiffers) {
-    const std::string journal = selection_to_text(full_options());
+TEST(SweepText, NamesEveryThingThatDiffers) {
+    const std::string journal = sweep_to_text(full_options());
     SweepOptions options = full_options();
     options.budget_s = 0;  // may differ
     options.trial_timeout_s = 90;
-    EXPECT_NO_THROW(require_same_selection("results/a", journal, options));
+    EXPECT_NO_THROW(require_same_sweep("results/a", journal, options));
     options.cold = true;
     options.space.axes.pop_back();
     try {
-        require_same_selection("results/a", journal, options);
+        require_same_sweep("results/a", journal, options);
         FAIL();
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
@@ -74,12 +74,12 @@ TEST(Selection, NamesEveryThingThatDiffers) {
     }
 }
 
-TEST(Selection, WhatIsNoSelectionIsAnError) {
-    EXPECT_THROW(selection_from_text(""), InputError);
-    EXPECT_THROW(selection_from_text("{}"), InputError);
-    std::string text = selection_to_text(full_options());
+TEST(SweepText, WhatIsNoSelectionIsAnError) {
+    EXPECT_THROW(sweep_from_text(""), InputError);
+    EXPECT_THROW(sweep_from_text("{}"), InputError);
+    std::string text = sweep_to_text(full_options());
     text.replace(text.find("\"num_warps\""), 11, "\"num_wraps\"");
-    EXPECT_THROW(selection_from_text(text), InputError);
+    EXPECT_THROW(sweep_from_text(text), InputError);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "run/selection.h"
+#include "run/sweep_text.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ json stop_rule_to_json(const StopRule& stop) {
 }
 
 // One member a thing that messages can name.
-json selection_of(const SweepOptions& options) {
+json sweep_json(const SweepOptions& options) {
     return {{"backend", backend_names.name(options.backend)},
             {"devices", options.ordinals},
             {"replay_script", options.replay_script},
@@ -113,34 +113,34 @@ std::string digest(const json& value) {
 }
 
 /// Journals from before there were shards are of whole sweeps, those from before there were several devices of one.
-json read_selection(const std::string& text) {
-    json selection = parse_json(text, "the journal's selection");
-    if (selection.is_object() && !selection.contains("shard")) {
-        selection["shard"] = Shard{}.text();
+json read_sweep(const std::string& text) {
+    json sweep = parse_json(text, "the journal's selection");
+    if (sweep.is_object() && !sweep.contains("shard")) {
+        sweep["shard"] = Shard{}.text();
     }
-    if (selection.is_object() && selection.contains("device")) {
-        selection["devices"] = json::array({selection["device"]});
-        selection.erase("device");
+    if (sweep.is_object() && sweep.contains("device")) {
+        sweep["devices"] = json::array({sweep["device"]});
+        sweep.erase("device");
     }
-    return selection;
+    return sweep;
 }
 
 }  // namespace
 
-std::string selection_to_text(const SweepOptions& options) {
-    return selection_of(options).dump();
+std::string sweep_to_text(const SweepOptions& options) {
+    return sweep_json(options).dump();
 }
 
-RunSelection describe_selection(const SweepOptions& options) {
-    json selection = selection_of(options);
-    RunSelection out;
-    out.space = digest(selection["space"]);
+SweepIdentity sweep_identity(const SweepOptions& options) {
+    json sweep = sweep_json(options);
+    SweepIdentity out;
+    out.space = digest(sweep["space"]);
     for (const auto& members : {free_members, members_of_a_shard}) {
         for (const std::string_view name : members) {
-            selection.erase(std::string(name));
+            sweep.erase(std::string(name));
         }
     }
-    out.digest = digest(selection);
+    out.digest = digest(sweep);
     out.problems = options.problems.size();
     out.shards = options.shard.count;
     out.present = {options.shard.index};
@@ -155,8 +155,8 @@ std::string measuring_digest(const SweepOptions& options) {
                    {"round_time_us", options.round_time_us}});
 }
 
-SweepOptions selection_from_text(const std::string& text) {
-    const json parsed = read_selection(text);
+SweepOptions sweep_from_text(const std::string& text) {
+    const json parsed = read_sweep(text);
     const JsonReader in(parsed, "the journal's selection: ");
     SweepOptions options;
     options.backend = in.at("backend").name_of(backend_names);
@@ -187,9 +187,9 @@ SweepOptions selection_from_text(const std::string& text) {
     return options;
 }
 
-void require_same_selection(const std::string& journal_folder, const std::string& journal_selection, const SweepOptions& options) {
-    const json theirs = read_selection(journal_selection);
-    const json ours = selection_of(options);
+void require_same_sweep(const std::string& journal_folder, const std::string& journal_sweep, const SweepOptions& options) {
+    const json theirs = read_sweep(journal_sweep);
+    const json ours = sweep_json(options);
     std::string differences;
     for (const auto& [name, value] : ours.items()) {
         if (std::find(free_members.begin(), free_members.end(), name) != free_members.end()) {

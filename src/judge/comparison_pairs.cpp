@@ -1,11 +1,12 @@
 // What reports ask a comparison about its pairs.
+#include "judge/comparison.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "judge/comparable.h"
-#include "judge/comparison.h"
 
 namespace normtune {
 

@@ -1,0 +1,36 @@
+// What is taken of shape files, and the problems made of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/shapes_file.h"
+
+namespace normtune {
+
+/// Narrows what the files say; an empty list leaves that part as the file has it.
+struct Selection {
+    std::vector<std::string> models;  // names, matched without case; '*' and '?' as in a shell
+    std::vector<std::string> sites;   // likewise
+    std::vector<std::int64_t> tokens;
+    std::vector<Dtype> dtypes;
+    std::vector<Op> ops;
+    std::vector<Mode> modes;
+    std::vector<Casting> castings;
+    bool in_place = false;                                    // of backward and full
+    ResidualPrecision residual = ResidualPrecision::rounded;  // of the fused op
+    std::optional<WeightType> weight_type;                    // empty: as the file says
+};
+
+/// Is the site's input the sum of a residual add, so that the fused op makes sense there? Not q_norm, k_norm, q_a,
+/// kv_a.
+bool follows_residual_add(std::string_view site);
+
+/// The problems of the files under the selection, in file order, each piece of work once with all of its uses (of two
+/// models that differ in eps alone, the first one's eps). The fused op is left out where no residual add precedes.
+/// Throws InputError: a model or site that no file has (with what there is), sizes out of bounds, or nothing selected.
+std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection);
+
+}  // namespace normtune
