@@ -45,7 +45,7 @@ constexpr int exhaustive_seeds = 10;
 
 struct RecordedProblem {
     Problem problem;
-    std::vector<Configuration> configurations;
+    std::vector<Candidate> configurations;
     std::vector<const Measurement*> trials;  // null: it did not pass
     std::vector<double> ratios;              // of a trial's time to the recorded winner's
     const Measurement* winner = nullptr;
@@ -104,7 +104,7 @@ std::vector<RecordedProblem> problems_of(const Results& results) {
             problems.emplace_back().problem = record.problem;
         }
         RecordedProblem& problem = problems[found->second];
-        problem.configurations.push_back(record.configuration);
+        problem.configurations.push_back(record.candidate);
         const bool passed = record.outcome == Outcome::passed && record.measurement;
         problem.trials.push_back(passed ? &*record.measurement : nullptr);
     }
@@ -168,18 +168,19 @@ public:
     }
 
     void finals(Played& played, double round_us = tuning::race_round_us) {
-        std::vector<Candidate> candidates;
+        std::vector<Entrant> candidates;
         std::vector<std::size_t> ids;
         for (const Played::Trial& trial : played.tried) {
             if (!trial.dropped) {
-                candidates.push_back({problem_.configurations[trial.id].key(), trial.series.p50_us(), trial.series.round_medians_us()});
+                candidates.push_back(
+                    {problem_.configurations[trial.id].identity(), trial.series.p50_us(), trial.series.round_medians_us()});
                 ids.push_back(trial.id);
             }
         }
         if (candidates.empty()) {
             return;
         }
-        std::vector<Candidate> fresh;
+        std::vector<Entrant> fresh;
         std::vector<std::size_t> chosen;
         std::vector<Measurement> in_finals;
         for (const std::size_t i : finalists(candidates, tuning::finalists_within, tuning::most_finalists)) {
@@ -275,14 +276,14 @@ MeasuredProblem known_of(const RecordedProblem& problem, const Played& played) {
     double best = 0;
     for (const Played::Trial& trial : played.tried) {
         const double us = trial.series.p50_us();
-        known.log_ratios[problem.configurations[trial.id].key()] = std::log(us);
+        known.log_ratios[problem.configurations[trial.id].identity()] = std::log(us);
         best = best > 0 ? std::min(best, us) : us;
     }
     for (auto& [key, value] : known.log_ratios) {
         value -= std::log(best);
     }
     if (played.winner) {
-        known.winner = problem.configurations[*played.winner].key();
+        known.winner = problem.configurations[*played.winner].identity();
     }
     return known;
 }

@@ -98,7 +98,12 @@ private:
         if (!eps_) {
             kernel.problem.operation.eps = found->record->problem.operation.eps;
         }
-        kernel.configuration = found->record->configuration;
+        const Configuration* own = found->record->candidate.configuration();
+        if (own == nullptr) {
+            throw InputError(fmt::format("the winner on {} is {}, whose source normtune does not have; --config KEY emits one of its own",
+                                         problem_, found->record->candidate.identity()));
+        }
+        kernel.configuration = *own;
     }
 
     DeviceInfo device(const EmittedKernel&) const {

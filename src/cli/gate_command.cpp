@@ -88,7 +88,14 @@ private:
                     throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}", side.name,
                                                  result_format_names.name(side.format)));
                 }
-                trials.push_back({std::string(side.text(side.problem_of(row).key)), std::string(side.text(row.configuration))});
+                const Candidate candidate = Candidate::parse(side.text(row.configuration));
+                const std::string_view problem = side.text(side.problem_of(row).key);
+                if (candidate.configuration() == nullptr) {
+                    verdict.remarks.push_back(
+                        fmt::format("{} on {} is not normtune's own: it was not measured again", candidate.identity(), problem));
+                    continue;
+                }
+                trials.push_back({std::string(problem), candidate.key()});
                 cold = side.origin_of(row).cold != RowOrigin::Cold::hot;
             }
         }

@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace normtune {
 
 std::span<std::byte> Device::staging(std::size_t bytes) {
     staging_.resize(std::max(staging_.size(), bytes));
     return std::span(staging_).first(bytes);
+}
+
+const Configuration& own_configuration(const Candidate& candidate) {
+    if (candidate.configuration() == nullptr) {
+        throw DeviceError(DeviceFault::unsupported, fmt::format("{} runs on GPUs alone", candidate.identity()));
+    }
+    return *candidate.configuration();
 }
 
 void repeat_word(std::uint32_t word, std::span<std::byte> bytes) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "problem/problem.h"
-#include "space/configuration.h"
 #include "space/device_info.h"
+#include "trial/candidate.h"
 #include "trial/compile_info.h"
 #include "trial/verification.h"
 
@@ -30,7 +30,7 @@ private:
     DeviceFault fault_;
 };
 
-/// A configuration made ready for one problem; it runs on buffers of that problem only.
+/// A candidate made ready for one problem; it runs on buffers of that problem only.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -76,6 +76,9 @@ struct SampleBatch {
     std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };
 
+/// The candidate's configuration, for a device that runs normtune's own kernels alone. Throws DeviceError: unsupported.
+const Configuration& own_configuration(const Candidate& candidate);
+
 /// Fills `bytes` with `word`, little-endian, again and again.
 void repeat_word(std::uint32_t word, std::span<std::byte> bytes);
 
@@ -84,10 +87,10 @@ public:
     virtual ~Device() = default;
     virtual const DeviceInfo& info() const = 0;
     /// Throws DeviceError: unsupported, compile_failed.
-    virtual std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) = 0;
+    virtual std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) = 0;
     /// A hint that compile will be asked for this soon: a device with a run-time compiler starts it in the background.
     /// Never fails; what does not compile is told by compile.
-    virtual void compile_ahead(const Problem& /*problem*/, const Configuration& /*configuration*/) {}
+    virtual void compile_ahead(const Problem& /*problem*/, const Candidate& /*candidate*/) {}
     /// Throws DeviceError: out_of_memory (nothing is left allocated).
     virtual std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) = 0;
     /// Host memory that downloads are fast into; it lasts until the next call.
@@ -96,7 +99,7 @@ public:
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
     /// What verification is to find, on a device that plays a script and computes nothing. Every other device leaves
     /// this as it is, and a Verifier decides.
-    virtual std::optional<Verification> scripted_verification(const Problem&, const Configuration&) { return std::nullopt; }
+    virtual std::optional<Verification> scripted_verification(const Problem&, const Candidate&) { return std::nullopt; }
     /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
     /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;

@@ -17,9 +17,10 @@ CodeFigures figures_of(const Record& record) {
 }
 
 bool keeps(const CompiledRule& rule, const Record& record) {
-    const RuleAnswer answer = rule.reads_code() ? rule.ask(record.configuration, figures_of(record)) : rule.ask(record.configuration);
+    const Configuration& own = *record.candidate.configuration();
+    const RuleAnswer answer = rule.reads_code() ? rule.ask(own, figures_of(record)) : rule.ask(own);
     if (answer == RuleAnswer::undefined) {
-        rule.fail(record.configuration);
+        rule.fail(own);
     }
     return answer == RuleAnswer::keeps;
 }
@@ -182,7 +183,7 @@ HeuristicLoss judge(const ThumbRule& heuristic, const ProblemRanking& ranking) {
     const ThumbRule::Obeys obeys = heuristic.on(ranking.problem(), ranking.device());
     std::vector<const Standing*> obeying;
     for (const Standing& standing : ranking.standings) {
-        if (obeys(standing.record->configuration)) {
+        if (obeys(*standing.record->candidate.configuration())) {
             obeying.push_back(&standing);
         }
     }
@@ -201,7 +202,7 @@ std::vector<Rule> default_audit_rules() {
 Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules) {
     Audit out;
     for (const Results& run : runs) {
-        const std::vector<ProblemRanking> rankings = problem_rankings(run);
+        const std::vector<ProblemRanking> rankings = problem_rankings(run, Whose::own);
         out.rankings.insert(out.rankings.end(), rankings.begin(), rankings.end());
     }
     if (out.rankings.empty()) {

@@ -64,7 +64,8 @@ using LossByText = std::map<std::string, std::pair<Prescription, double>>;
 LossByText losses_on(const ProblemRanking& ranking, const std::vector<Axis>& decided, const BackendTraits& traits) {
     LossByText out;
     for (const Standing& standing : ranking.standings) {
-        for (const Prescription& prescription : followed_by(standing.record->configuration, ranking.problem(), decided, traits)) {
+        for (const Prescription& prescription :
+             followed_by(*standing.record->candidate.configuration(), ranking.problem(), decided, traits)) {
             const auto [place, added] = out.try_emplace(prescription.text(decided), prescription, standing.loss());
             place->second.second = std::min(place->second.second, standing.loss());
         }

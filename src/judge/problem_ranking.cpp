@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "measure/ranking.h"
 #include "measure/statistics.h"
@@ -31,7 +32,9 @@ Standing standing_of(const Record& record, const Record& winner, std::size_t can
     const Measurement& best = *winner.measurement;
     if (!its.final_rounds_us.empty() && !best.final_rounds_us.empty()) {
         standing.ratio = median(its.final_rounds_us) / median(best.final_rounds_us);
-        standing.significantly_slower = standing.ratio > 1 && !its.tied;
+        standing.significantly_slower =
+            standing.ratio > 1 &&
+            (best.rank == 1 ? !its.tied : significantly_slower(its.final_rounds_us, best.final_rounds_us, candidates));
         return standing;
     }
     standing.ratio = its.p50_us / best.p50_us;
@@ -47,9 +50,9 @@ struct Trials {
 };
 
 const Record* winner_of(const std::vector<const Record*>& trials) {
-    const auto ranked = std::find_if(trials.begin(), trials.end(), [](const Record* trial) { return trial->measurement->rank == 1; });
-    return ranked != trials.end() ? *ranked : *std::min_element(trials.begin(), trials.end(), [](const auto* a, const auto* b) {
-        return a->measurement->p50_us < b->measurement->p50_us;
+    return *std::min_element(trials.begin(), trials.end(), [](const Record* a, const Record* b) {
+        const auto place = [](const Measurement& m) { return std::tuple(m.rank == 0, m.rank, m.p50_us); };
+        return place(*a->measurement) < place(*b->measurement);
     });
 }
 
@@ -61,10 +64,13 @@ const PlanSummary* plan_of(const Results& results, const std::string& problem_ke
 
 }  // namespace
 
-std::vector<ProblemRanking> problem_rankings(const Results& results) {
+std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose) {
     std::vector<std::string> order;
     std::map<std::string, Trials> trials_of;
     for (const Record& record : results.records) {
+        if (whose == Whose::own && record.candidate.configuration() == nullptr) {
+            continue;
+        }
         const std::string key = record.problem.key();
         Trials& trials = trials_of[key];
         if (measured(record)) {

@@ -1,4 +1,4 @@
-// The measured configurations of a problem against its winner: what audit, fit and the winners' table rest on. Pure.
+// The measured candidates of a problem against its winner: what audit, fit and the winners' table rest on. Pure.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct Standing {
 struct ProblemRanking {
     const Results* results = nullptr;
     const PlanSummary* plan = nullptr;  // null: the file has none
-    const Record* winner = nullptr;     // rank 1; the least p50 where nothing was ranked
+    const Record* winner = nullptr;     // the best rank; the least p50 where nothing was ranked
     std::vector<Standing> standings;    // what passed and was measured, in the order of the records
     std::vector<const Record*> pruned;  // compiled, then taken by a rule: never measured
 
@@ -27,10 +27,13 @@ struct ProblemRanking {
     const DeviceInfo& device() const { return results->environment.device; }
 };
 
-/// One a problem with a measured configuration, in the order of the records. They point into `results`.
+/// Of all candidates, or of normtune's own configurations alone: heuristics, rules and ladders speak of no others.
+enum class Whose { all, own };
+
+/// One a problem with a measured candidate, in the order of the records. They point into `results`.
 /// Told apart are: finalists by the tie set of their fresh rounds; others by their rounds, paired with the winner's, at
 /// the level that measure/ranking.h gives for as many configurations. Where a file has no rounds (results.csv) its
 /// column `tied` decides alone.
-std::vector<ProblemRanking> problem_rankings(const Results& results);
+std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose = Whose::all);
 
 }  // namespace normtune

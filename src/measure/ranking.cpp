@@ -12,7 +12,7 @@ namespace {
 
 /// Noise that is always assumed of one paired ratio: timers tick, so equal medians do not mean that there is none.
 constexpr double least_deviation = 1e-3;
-/// Rounds without which a lead over the candidate of the least p50 says nothing.
+/// Rounds without which a lead over the entrant of the least p50 says nothing.
 constexpr std::size_t least_rounds_of_a_lead = 6;
 
 /// Logarithms of the ratios of rounds that both have, paired by index.
@@ -39,8 +39,8 @@ double deviation(std::span<const double> values) {
 }
 
 /// The mean of the log ratios without the eighth at either end: an interrupted round is one. 0 with few rounds.
-double lead(const Candidate& candidate, const Candidate& over) {
-    std::vector<double> logs = log_ratios(candidate.rounds_us, over.rounds_us);
+double lead(const Entrant& entrant, const Entrant& over) {
+    std::vector<double> logs = log_ratios(entrant.rounds_us, over.rounds_us);
     if (logs.size() < least_rounds_of_a_lead) {
         return 0;
     }
@@ -51,32 +51,32 @@ double lead(const Candidate& candidate, const Candidate& over) {
 
 }  // namespace
 
-bool significantly_slower(std::span<const double> slower_us, std::span<const double> best_us, std::size_t candidates, double confidence,
+bool significantly_slower(std::span<const double> slower_us, std::span<const double> best_us, std::size_t entrants, double confidence,
                           double least_effect) {
     const std::vector<double> logs = log_ratios(slower_us, best_us);
     if (logs.size() < 2) {
         return false;
     }
-    const auto pairs = static_cast<double>(candidates);
+    const auto pairs = static_cast<double>(entrants);
     const double level = (1 - confidence) / std::max(1.0, pairs * (pairs - 1));
     const double spread = std::max(deviation(logs), least_deviation);
     const double t = (mean(logs) - std::log1p(least_effect)) / (spread / std::sqrt(static_cast<double>(logs.size())));
     return student_t_tail(t, static_cast<int>(logs.size()) - 1) < level;
 }
 
-Ranking rank(std::span<const Candidate> candidates, double confidence, double least_effect) {
+Ranking rank(std::span<const Entrant> entrants, double confidence, double least_effect) {
     Ranking ranking;
-    ranking.order.resize(candidates.size());
+    ranking.order.resize(entrants.size());
     std::iota(ranking.order.begin(), ranking.order.end(), std::size_t{0});
     std::sort(ranking.order.begin(), ranking.order.end(), [&](std::size_t a, std::size_t b) {
-        const Candidate& left = candidates[a];
-        const Candidate& right = candidates[b];
+        const Entrant& left = entrants[a];
+        const Entrant& right = entrants[b];
         return left.p50_us != right.p50_us ? left.p50_us < right.p50_us : left.key < right.key;
     });
     for (std::size_t i : ranking.order) {
         const std::size_t best = ranking.order.front();
         if (i == best ||
-            !significantly_slower(candidates[i].rounds_us, candidates[best].rounds_us, candidates.size(), confidence, least_effect)) {
+            !significantly_slower(entrants[i].rounds_us, entrants[best].rounds_us, entrants.size(), confidence, least_effect)) {
             ranking.tied.push_back(i);
         }
     }
@@ -84,7 +84,7 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
         std::size_t winner = ranking.tied.front();
         double least = 0;
         for (const std::size_t i : ranking.tied) {
-            const double its = lead(candidates[i], candidates[ranking.order.front()]);
+            const double its = lead(entrants[i], entrants[ranking.order.front()]);
             winner = its < least ? i : winner;
             least = std::min(least, its);
         }
@@ -96,15 +96,15 @@ Ranking rank(std::span<const Candidate> candidates, double confidence, double le
     return ranking;
 }
 
-double resolution(std::span<const Candidate> candidates) {
-    const Ranking ranking = rank(candidates);
+double resolution(std::span<const Entrant> entrants) {
+    const Ranking ranking = rank(entrants);
     if (ranking.tied.size() < 2) {
         return 0;
     }
     const std::size_t best = ranking.order.front();
     std::vector<double> widths;
     for (const std::size_t i : ranking.tied) {
-        const std::vector<double> logs = log_ratios(candidates[i].rounds_us, candidates[best].rounds_us);
+        const std::vector<double> logs = log_ratios(entrants[i].rounds_us, entrants[best].rounds_us);
         if (logs.size() < 2) {
             return std::numeric_limits<double>::infinity();
         }
@@ -115,11 +115,11 @@ double resolution(std::span<const Candidate> candidates) {
     return median(widths);
 }
 
-std::vector<std::size_t> finalists(std::span<const Candidate> candidates, double within, std::size_t most) {
-    const Ranking ranking = rank(candidates);
+std::vector<std::size_t> finalists(std::span<const Entrant> entrants, double within, std::size_t most) {
+    const Ranking ranking = rank(entrants);
     std::vector<std::size_t> chosen;
     for (std::size_t i : ranking.order) {
-        const bool near = candidates[i].p50_us <= candidates[ranking.order.front()].p50_us * (1 + within);
+        const bool near = entrants[i].p50_us <= entrants[ranking.order.front()].p50_us * (1 + within);
         const bool tied = std::find(ranking.tied.begin(), ranking.tied.end(), i) != ranking.tied.end();
         if (chosen.size() < most && (near || tied)) {
             chosen.push_back(i);

@@ -158,7 +158,7 @@ Section rules_that_cost(const Audit& audit) {
     for (const Cost& cost : costs) {
         section.table.add({cost.rule->name, cost.ranking->problem().key(),
                            fmt::format("{}/{}", cost.loss->taken, cost.ranking->standings.size()), loss_text(cost.loss->best_kept->loss()),
-                           cost.ranking->winner->configuration.key(), cost.loss->best_kept->record->configuration.key()});
+                           cost.ranking->winner->candidate.key(), cost.loss->best_kept->record->candidate.key()});
     }
     section.note = costs.empty() ? "None, where it can be judged.\n" : "";
     return section;

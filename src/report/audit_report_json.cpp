@@ -15,7 +15,7 @@ json standing_json(const Standing* standing) {
     if (standing == nullptr) {
         return nullptr;
     }
-    return {{"configuration", standing->record->configuration.key()},
+    return {{"configuration", standing->record->candidate.key()},
             {"p50_us", standing->record->measurement->p50_us},
             {"ratio", standing->ratio},
             {"loss", standing->loss()}};
@@ -61,7 +61,7 @@ json problem_json(const Audit& audit, const ProblemAudit& problem) {
     return {{"problem", winner.problem.key()},
             {"measured", problem.ranking->standings.size()},
             {"kept_by_plan", problem.ranking->plan != nullptr ? json(problem.ranking->plan->kept) : json()},
-            {"best", {{"configuration", winner.configuration.key()}, {"p50_us", winner.measurement->p50_us}}},
+            {"best", {{"configuration", winner.candidate.key()}, {"p50_us", winner.measurement->p50_us}}},
             {"heuristics", std::move(heuristics)},
             {"rules", std::move(rules)}};
 }

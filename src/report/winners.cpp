@@ -13,7 +13,8 @@ std::vector<Winner::Gain> gains(const ProblemRanking& ranking) {
     for (const Heuristic& heuristic : heuristics()) {
         std::optional<double> least;
         for (const Standing& standing : ranking.standings) {
-            if (heuristic.chooses(standing.record->configuration, ranking.problem(), ranking.device())) {
+            const Configuration* own = standing.record->candidate.configuration();
+            if (own != nullptr && heuristic.chooses(*own, ranking.problem(), ranking.device())) {
                 least = std::min(least.value_or(standing.ratio), standing.ratio);
             }
         }
@@ -37,10 +38,10 @@ Winner winner_of(const ProblemRanking& ranking) {
 
 }  // namespace
 
-std::vector<Winner> find_winners(const Results& results) {
+std::vector<Winner> find_winners(const Results& results, Whose whose) {
     std::vector<Winner> winners;
-    for (const ProblemRanking& ranking : problem_rankings(results)) {
-        if (ranking.winner->measurement->rank == 1) {
+    for (const ProblemRanking& ranking : problem_rankings(results, whose)) {
+        if (ranking.winner->measurement->rank > 0) {
             winners.push_back(winner_of(ranking));
         }
     }

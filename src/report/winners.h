@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "store/results.h"
+#include "judge/problem_ranking.h"
 
 namespace normtune {
 
 struct Winner {
-    const Record* record = nullptr;  // rank 1 of its problem
+    const Record* record = nullptr;  // the best of its problem, by the finals
     int tied = 0;                    // others that cannot be told apart from it
     std::size_t measured = 0;        // passed and measured trials of the problem
     bool stored = false;             // from the store of winners; when it was measured says the record's timestamp
@@ -24,7 +24,7 @@ struct Winner {
 };                                      // times: the medians of the finalists' fresh rounds between finalists, else p50
 
 /// One a problem with at least one passed and ranked trial, in the order of the records. They point into `results`.
-std::vector<Winner> find_winners(const Results& results);
+std::vector<Winner> find_winners(const Results& results, Whose whose = Whose::all);
 
 /// `width` 0: as wide as it needs (piped). Plain text; `color` adds ANSI emphasis. Where the columns do not fit the
 /// width, each winner takes a few short lines instead of one long one.

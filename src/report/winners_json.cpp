@@ -16,7 +16,6 @@ nlohmann::json winner_json(const Winner& winner) {
         gains[gain.heuristic] = gain.ratio ? nlohmann::json(*gain.ratio) : nlohmann::json();
     }
     nlohmann::json out{{"problem", to_json(winner.record->problem)},
-                       {"configuration", to_json(winner.record->configuration)},
                        {"p50_us", measurement.p50_us},
                        {"gbps", measurement.gbps},
                        {"limit_ratio", measurement.limit_ratio},
@@ -24,6 +23,7 @@ nlohmann::json winner_json(const Winner& winner) {
                        {"over_heuristics", std::move(gains)},
                        {"tied", winner.tied},
                        {"measured", winner.measured}};
+    add_candidate(out, winner.record->candidate);
     if (winner.stored) {
         out["stored"] = winner.record->timestamp;
     }

@@ -48,7 +48,7 @@ Table one_line_each(const std::vector<Winner>& winners) {
     Table table(std::move(columns));
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
-        std::vector<std::string> cells{winner.record->problem.key(),        winner.record->configuration.key(),
+        std::vector<std::string> cells{winner.record->problem.key(),        winner.record->candidate.identity(),
                                        three_digits(measurement.p50_us),    three_digits(measurement.gbps),
                                        ratio_text(measurement.limit_ratio), ratio_text(winner.over_worst)};
         for (const Winner::Gain& gain : winner.over_heuristics) {
@@ -83,7 +83,7 @@ std::string few_lines_each(const std::vector<Winner>& winners, std::size_t width
     std::string out;
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
-        out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->configuration.key()));
+        out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->candidate.identity()));
         std::vector<std::string> figures{three_digits(measurement.p50_us) + " us", three_digits(measurement.gbps) + " GB/s",
                                          ratio_text(measurement.limit_ratio) + " of the limit",
                                          fmt::format("tied {}/{}", winner.tied + 1, winner.measured)};

@@ -56,8 +56,8 @@ std::optional<Failure> BatchRounds::measure() {
     return lost_;
 }
 
-std::optional<Failure> BatchRounds::race(std::size_t configurations, std::vector<double>& noise) {
-    Race race(batch_.size(), configurations, tuning::race, std::move(noise));
+std::optional<Failure> BatchRounds::race(std::size_t candidates, std::vector<double>& noise) {
+    Race race(batch_.size(), candidates, tuning::race, std::move(noise));
     while (any_running() && !race.over(context_.options.stop_rule.least_rounds)) {
         take_round();
         if (lost_) {
@@ -124,13 +124,13 @@ void BatchRounds::take_round() {
 }
 
 void BatchRounds::take(RunningTrial& trial, Series& series) {
-    auto failure = context_.rounds.take(series, trial.id, context_.configurations[trial.id]);
+    auto failure = context_.rounds.take(series, trial.id, context_.candidates[trial.id]);
     if (failure && failure->of_problem) {
         lost_ = std::move(failure);
     } else if (failure) {
         trial.stopped = true;
         if (trial.incumbent) {
-            trial.record = *context_.recorder.find(context_.problem.key(), context_.configurations[trial.id].key());
+            trial.record = *context_.recorder.find(context_.problem.key(), context_.candidates[trial.id].identity());
             trial.record.measurement.reset();
         }
         trial.record.timestamp = utc_timestamp();

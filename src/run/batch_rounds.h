@@ -31,7 +31,7 @@ inline constexpr double part_of_building = 0.3;
 struct BatchContext {
     const SweepOptions& options;
     const Problem& problem;
-    const std::vector<Configuration>& configurations;  // by TrialId
+    const std::vector<Candidate>& candidates;  // by TrialId
     WorkerSession& session;
     Recorder& recorder;
     RoundTaker& rounds;
@@ -49,8 +49,8 @@ public:
     /// Until the stop rule has stopped each trial.
     std::optional<Failure> measure();
     /// Until the race is over: who is out is recorded as dropped at once. The kernels of those who are left stay built.
-    /// `configurations`: that race in the problem in all; `noise`: of the problem's races, kept up to date.
-    std::optional<Failure> race(std::size_t configurations, std::vector<double>& noise);
+    /// `candidates`: that race in the problem in all; `noise`: of the problem's races, kept up to date.
+    std::optional<Failure> race(std::size_t candidates, std::vector<double>& noise);
 
 private:
     /// The copy or the empty launch; twins have their own.

@@ -49,7 +49,7 @@ ProblemRun DeviceWorker::begin(std::size_t problem) {
     if (!before.empty() && before != device_.id) {
         context_.recorder.forget(what.key());
     }
-    return {context_.options, device_, what, context_.plans[problem].configurations, session_, context_.recorder};
+    return {context_.options, device_, what, context_.plans[problem].candidates, session_, context_.recorder};
 }
 
 ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> problem) {
@@ -58,7 +58,7 @@ ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> prob
         if (!next) {
             return std::nullopt;
         }
-        return ProblemRun(context_.options, device_, context_.options.problems[*next], context_.plans[*next].configurations, session_,
+        return ProblemRun(context_.options, device_, context_.options.problems[*next], context_.plans[*next].candidates, session_,
                           context_.recorder)
             .beginning(context_.experience);
     };
@@ -69,7 +69,7 @@ void DeviceWorker::spend_budget() {
         const std::size_t first = owned_.size();
         for (const std::size_t problem : taken->problems) {
             owned_.push_back({problem, std::make_unique<ProblemRun>(begin(problem))});
-            states_.push_back({context_.plans[problem].configurations.size(), owned_.back().run->missing(), false, 0});
+            states_.push_back({context_.plans[problem].candidates.size(), owned_.back().run->missing(), false, 0});
         }
         context_.options.strategy == Strategy::racing ? spend_where_it_tells() : spend_evenly(first);
     }
@@ -116,21 +116,21 @@ void DeviceWorker::run_slice(std::size_t i, double seconds) {
 void DeviceWorker::note(std::size_t problem) {
     if (context_.options.strategy == Strategy::racing && !context_.options.verify_only) {
         context_.experience.note(
-            measured_problem(context_.options.problems[problem], context_.plans[problem].configurations, context_.recorder));
+            measured_problem(context_.options.problems[problem], context_.plans[problem].candidates, context_.recorder));
     }
 }
 
 WorkGroup DeviceWorker::unfinished() {
     WorkGroup rest = std::move(group_);
     for (const Owned& owned : owned_) {
-        if (!complete(context_.options, context_.options.problems[owned.problem], context_.plans[owned.problem].configurations,
+        if (!complete(context_.options, context_.options.problems[owned.problem], context_.plans[owned.problem].candidates,
                       context_.recorder)) {
             rest.problems.push_back(owned.problem);
         }
     }
     rest.weight = 0;
     for (const std::size_t problem : rest.problems) {
-        rest.weight += estimated_work(context_.options.problems[problem], context_.plans[problem].configurations.size());
+        rest.weight += estimated_work(context_.options.problems[problem], context_.plans[problem].candidates.size());
     }
     return rest;
 }

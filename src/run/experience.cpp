@@ -5,20 +5,20 @@
 
 namespace normtune {
 
-MeasuredProblem measured_problem(const Problem& problem, const std::vector<Configuration>& configurations, const Recorder& recorder) {
+MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
     const std::string problem_key = problem.key();
     MeasuredProblem out{problem, {}, {}};
     double least = 0;
-    for (const Configuration& configuration : configurations) {
-        const Record* record = recorder.find(problem_key, configuration.key());
+    for (const Candidate& candidate : candidates) {
+        const Record* record = recorder.find(problem_key, candidate.identity());
         if (record == nullptr || record->outcome != Outcome::passed || !record->measurement) {
             continue;
         }
         const double us = std::log(record->measurement->p50_us);
         least = out.log_ratios.empty() ? us : std::min(least, us);
-        out.log_ratios.emplace(configuration.key(), us);
+        out.log_ratios.emplace(candidate.identity(), us);
         if (record->measurement->rank == 1) {
-            out.winner = configuration.key();
+            out.winner = candidate.identity();
         }
     }
     for (auto& [key, ratio] : out.log_ratios) {
@@ -38,10 +38,9 @@ void Experience::note(MeasuredProblem measured) {
     }
 }
 
-std::vector<std::size_t> Experience::order(const Problem& problem, const std::vector<Configuration>& configurations,
-                                           std::uint64_t seed) const {
+std::vector<std::size_t> Experience::order(const Problem& problem, const std::vector<Candidate>& candidates, std::uint64_t seed) const {
     const std::lock_guard lock(mutex_);
-    return promising_first(problem, configurations, measured_, seed);
+    return promising_first(problem, candidates, measured_, seed);
 }
 
 }  // namespace normtune

@@ -9,15 +9,15 @@
 
 namespace normtune {
 
-/// What the records tell of a problem's configurations so far.
-MeasuredProblem measured_problem(const Problem& problem, const std::vector<Configuration>& configurations, const Recorder& recorder);
+/// What the records tell of a problem's candidates so far.
+MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
 
 class Experience {
 public:
     /// Replaces what was noted of the same work.
     void note(MeasuredProblem measured);
     /// promising_first, by what is noted now.
-    std::vector<std::size_t> order(const Problem& problem, const std::vector<Configuration>& configurations, std::uint64_t seed) const;
+    std::vector<std::size_t> order(const Problem& problem, const std::vector<Candidate>& candidates, std::uint64_t seed) const;
 
 private:
     mutable std::mutex mutex_;

@@ -22,29 +22,28 @@ CodeFigures figures_of(const std::optional<CompileInfo>& compile) {
 }  // namespace
 
 ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
-                       const std::vector<Configuration>& configurations, WorkerSession& session, Recorder& recorder)
+                       const std::vector<Candidate>& candidates, WorkerSession& session, Recorder& recorder)
     : options_(options),
       device_(device),
       problem_(problem),
-      configurations_(configurations),
+      candidates_(candidates),
       session_(session),
       recorder_(recorder),
       key_(problem.key()),
       rounds_(options, session, "rounds/" + key_, round_time_us()),
       code_rules_(options.space, problem, device) {
-    for (TrialId id = 0; id < configurations_.size(); ++id) {
-        if (recorder_.find(key_, configurations_[id].key()) == nullptr) {
+    for (TrialId id = 0; id < candidates_.size(); ++id) {
+        if (recorder_.find(key_, candidates_[id].identity()) == nullptr) {
             pending_.push_back(id);
         }
     }
 }
 
-bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
-              const Recorder& recorder) {
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
     const std::string key = problem.key();
-    return (options.verify_only || configurations.empty() || recorder.has_finals(key)) &&
-           std::all_of(configurations.begin(), configurations.end(),
-                       [&](const Configuration& c) { return recorder.find(key, c.key()) != nullptr; });
+    return (options.verify_only || candidates.empty() || recorder.has_finals(key)) &&
+           std::all_of(candidates.begin(), candidates.end(),
+                       [&](const Candidate& c) { return recorder.find(key, c.identity()) != nullptr; });
 }
 
 double ProblemRun::round_time_us() const {
@@ -52,7 +51,7 @@ double ProblemRun::round_time_us() const {
 }
 
 bool ProblemRun::races() const {
-    return options_.strategy == Strategy::racing && configurations_.size() > 1;
+    return options_.strategy == Strategy::racing && candidates_.size() > 1;
 }
 
 // Racing tries the most promising first, the others in random order: each batch is then a sample of the whole space,
@@ -63,12 +62,12 @@ void ProblemRun::order_pending(const Experience& experience) {
         shuffle(pending_, Random(mix_seed(options_.seed, "order/" + key_)));
         return;
     }
-    std::vector<bool> is_pending(configurations_.size(), false);
+    std::vector<bool> is_pending(candidates_.size(), false);
     for (const TrialId id : pending_) {
         is_pending[id] = true;
     }
     pending_.clear();
-    for (const std::size_t id : experience.order(problem_, configurations_, options_.seed)) {
+    for (const std::size_t id : experience.order(problem_, candidates_, options_.seed)) {
         if (is_pending[id]) {
             pending_.push_back(id);
         }
@@ -80,11 +79,11 @@ std::size_t ProblemRun::batch_size() const {
     return races() ? tuning::race_batch(pending_.size()) : tuning::batch_size;
 }
 
-std::vector<Configuration> ProblemRun::next_batch() const {
+std::vector<Candidate> ProblemRun::next_batch() const {
     const std::size_t size = batch_size();
-    std::vector<Configuration> next;
+    std::vector<Candidate> next;
     for (auto id = pending_.rbegin(); id != pending_.rend() && next.size() < size; ++id) {
-        next.push_back(configurations_[*id]);
+        next.push_back(candidates_[*id]);
     }
     return next;
 }
@@ -131,20 +130,20 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     }
     if (!options_.verify_only) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
-        unsettled_ = run_finals(options_, problem_, configurations_, recorder_, {options_, session_, purpose, round_time_us()}, end);
+        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, round_time_us()}, end);
     }
     ++runs_;
 }
 
-Record ProblemRun::new_record(const Configuration& configuration) const {
+Record ProblemRun::new_record(const Candidate& candidate) const {
     Record record;
     record.backend = options_.backend;
     record.device = device_.name;
     record.arch = device_.arch;
     record.device_id = device_.id;
     record.problem = problem_;
-    record.configuration = configuration;
-    record.repeat = repeat_command(options_, device_.ordinal, problem_, configuration);
+    record.candidate = candidate;
+    record.repeat = repeat_command(options_, device_.ordinal, problem_, candidate);
     return record;
 }
 
@@ -165,7 +164,7 @@ void ProblemRun::fail_all(std::vector<RunningTrial>& batch) {
         }
     }
     for (; !pending_.empty(); pending_.pop_back()) {
-        record(new_record(configurations_[pending_.back()]), lost_->outcome, lost_->reason);
+        record(new_record(candidates_[pending_.back()]), lost_->outcome, lost_->reason);
     }
     recorder_.warn(fmt::format("{}: {}", key_, lost_->reason));
     recorder_.update(key_, 0);
@@ -193,8 +192,8 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
 
 // Takes the trial off the pending ones; none: it is recorded, or the problem is lost and the trial still pending.
 std::optional<RunningTrial> ProblemRun::build(TrialId id) {
-    RunningTrial trial{id, new_record(configurations_[id]), {}, false, false};
-    auto answer = session_.build(id, configurations_[id]);
+    RunningTrial trial{id, new_record(candidates_[id]), {}, false, false};
+    auto answer = session_.build(id, candidates_[id]);
     if (const auto* failure = std::get_if<Failure>(&answer)) {
         if (failure->of_problem) {
             lost_ = *failure;
@@ -207,7 +206,8 @@ std::optional<RunningTrial> ProblemRun::build(TrialId id) {
     pending_.pop_back();
     auto& built = std::get<BuiltReply>(answer);
     if (built.outcome == Outcome::passed && !code_rules_.empty()) {
-        if (const Rule* rule = code_rules_.taken_by(configurations_[id], figures_of(built.compile))) {
+        const Configuration* own = candidates_[id].configuration();
+        if (const Rule* rule = own != nullptr ? code_rules_.taken_by(*own, figures_of(built.compile)) : nullptr) {
             built.outcome = Outcome::pruned;
             built.reason = fmt::format("rule {}: {}", rule->name, rule->keep);
         }
@@ -235,7 +235,7 @@ void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
     if (batch.empty()) {
         return;
     }
-    const BatchContext context{options_, problem_, configurations_, session_, recorder_, rounds_, rotation_bytes_, rounds_end_, batches_};
+    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rotation_bytes_, rounds_end_, batches_};
     if (!races()) {
         lost_ = BatchRounds(context, batch).measure();
         return;
@@ -243,7 +243,7 @@ void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
     if (best_) {
         batch.push_back({best_->id, {}, {}, false, true});
     }
-    lost_ = BatchRounds(context, batch).race(configurations_.size(), race_noise_);
+    lost_ = BatchRounds(context, batch).race(candidates_.size(), race_noise_);
     best_.reset();  // one that failed as the one to beat is that no more
     for (const RunningTrial& trial : batch) {
         kept_.push_back(trial.id);
@@ -265,7 +265,7 @@ void ProblemRun::free_kept() {
 }
 
 void ProblemRun::note_best(TrialId id) {
-    const Record* record = recorder_.find(key_, configurations_[id].key());
+    const Record* record = recorder_.find(key_, candidates_[id].identity());
     if (record != nullptr && record->may_win() && (!best_ || record->measurement->p50_us < best_->p50_us)) {
         best_ = {id, record->measurement->p50_us, record->measurement->limit_ratio};
     }

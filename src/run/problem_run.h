@@ -14,14 +14,13 @@
 namespace normtune {
 
 /// Nothing of the problem is missing: every trial is recorded, and the finals are, too.
-bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Configuration>& configurations,
-              const Recorder& recorder);
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
 
 class ProblemRun {
 public:
-    /// All references outlive the run. `configurations` are all of the problem's trials, recorded ones included.
-    ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
-               const std::vector<Configuration>& configurations, WorkerSession& session, Recorder& recorder);
+    /// All references outlive the run. `candidates` are all of the problem's trials, recorded ones included.
+    ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem, const std::vector<Candidate>& candidates,
+               WorkerSession& session, Recorder& recorder);
 
     /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun. It can
     /// be run again then. `experience`: what problems like it have shown (racing); `next`: asked for what is compiled
@@ -43,8 +42,8 @@ private:
     double round_time_us() const;
     void order_pending(const Experience& experience);
     std::size_t batch_size() const;
-    std::vector<Configuration> next_batch() const;
-    Record new_record(const Configuration& configuration) const;
+    std::vector<Candidate> next_batch() const;
+    Record new_record(const Candidate& candidate) const;
     void record(Record record, Outcome outcome, const std::string& reason);
     void fail_all(std::vector<RunningTrial>& batch);
     std::vector<RunningTrial> build_batch();
@@ -57,13 +56,13 @@ private:
     const SweepOptions& options_;
     const DeviceInfo& device_;
     const Problem& problem_;
-    const std::vector<Configuration>& configurations_;
+    const std::vector<Candidate>& candidates_;
     WorkerSession& session_;
     Recorder& recorder_;
     std::string key_;
     RoundTaker rounds_;
     CodeRules code_rules_;
-    std::vector<TrialId> pending_;  // indices into configurations_, in the order in which they run, last first
+    std::vector<TrialId> pending_;  // indices into candidates_, in the order in which they run, last first
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
     std::int64_t rotation_bytes_ = 0;

@@ -20,13 +20,13 @@ Recorder::Recorder(Journal& journal, const JournalContents& earlier, ProgressSin
     done_before_ = trials_done_;
 }
 
-const Record* Recorder::find(const std::string& problem_key, const std::string& configuration_key) const {
+const Record* Recorder::find(const std::string& problem_key, const std::string& identity) const {
     const std::lock_guard lock(mutex_);
     const auto problem = records_.find(problem_key);
     if (problem == records_.end()) {
         return nullptr;
     }
-    const auto found = problem->second.find(configuration_key);
+    const auto found = problem->second.find(identity);
     return found == problem->second.end() ? nullptr : &found->second;
 }
 
@@ -43,7 +43,7 @@ std::string Recorder::device_of(const std::string& problem_key) const {
 
 void Recorder::keep(Record record) {
     auto& of_problem = records_[record.problem.key()];
-    std::string key = record.configuration.key();
+    std::string key = record.candidate.identity();
     const bool faulty = is_faulty(record.outcome);
     const auto found = of_problem.find(key);
     if (found != of_problem.end()) {
@@ -110,7 +110,7 @@ void Recorder::apply(const FinalEntry& entry) {
         }
     }
     for (const FinalEntry::Finalist& finalist : entry.finalists) {
-        const auto found = of_problem.find(finalist.configuration_key);
+        const auto found = of_problem.find(finalist.candidate);
         if (found == of_problem.end() || !found->second.measurement) {
             continue;
         }

@@ -24,7 +24,7 @@ public:
     Recorder(Journal& journal, const JournalContents& earlier, ProgressSink& sink, std::uint64_t trials_total);
 
     /// Null: not recorded. It stays where it is until the problem is forgotten.
-    const Record* find(const std::string& problem_key, const std::string& configuration_key) const;
+    const Record* find(const std::string& problem_key, const std::string& identity) const;
     bool has_finals(const std::string& problem_key) const;
     /// DeviceInfo::id of the device that measured the problem, by any of its records; empty: not known.
     std::string device_of(const std::string& problem_key) const;
@@ -51,7 +51,7 @@ private:
     mutable std::mutex mutex_;
     Journal& journal_;
     ProgressSink& sink_;
-    std::unordered_map<std::string, std::unordered_map<std::string, Record>> records_;  // by problem, configuration
+    std::unordered_map<std::string, std::unordered_map<std::string, Record>> records_;  // by problem, candidate
     std::vector<Record> twins_;
     std::unordered_set<std::string> finals_;  // problem keys
     std::uint64_t trials_total_;

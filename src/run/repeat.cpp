@@ -23,7 +23,7 @@ std::string shell_word(std::string_view word) {
 
 }  // namespace
 
-std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Configuration& configuration) {
+std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Candidate& candidate) {
     std::string line =
         fmt::format("normtune {} --backend {}", options.verify_only ? "verify" : "sweep", backend_names.name(options.backend));
     if (ordinal != 0) {
@@ -36,7 +36,7 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     if (problem.operation.eps != Operation{}.eps) {
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
-    line += " --config " + shell_word(configuration.key());
+    line += " --config " + shell_word(candidate.identity());
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

@@ -8,6 +8,6 @@
 namespace normtune {
 
 /// "normtune sweep --backend cpu --problem … --config …", each word quoted for a shell where it needs that.
-std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Configuration& configuration);
+std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Candidate& candidate);
 
 }  // namespace normtune

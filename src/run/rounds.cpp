@@ -34,8 +34,8 @@ std::optional<Failure> RoundTaker::repeat_throttled(Series& series, Measure meas
     }
 }
 
-std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Configuration& configuration) {
-    return repeat_throttled(series, [&] { return session_.measure(trial, configuration, request(SampleKind::kernel)); });
+std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Candidate& candidate) {
+    return repeat_throttled(series, [&] { return session_.measure(trial, candidate, request(SampleKind::kernel)); });
 }
 
 std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference) {

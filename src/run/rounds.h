@@ -17,7 +17,7 @@ public:
     RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us);
 
     /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
-    std::optional<Failure> take(Series& series, TrialId trial, const Configuration& configuration);
+    std::optional<Failure> take(Series& series, TrialId trial, const Candidate& candidate);
     std::optional<Failure> take(Series& series, SampleKind reference);
 
 private:

@@ -61,9 +61,9 @@ ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options,
         trials.summary.pruned.push_back(
             {"random", fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed), plan.kept - drawn.size()});
     }
-    trials.configurations.reserve(drawn.size());
+    trials.candidates.reserve(drawn.size());
     for (const Drawn& one : drawn) {
-        trials.configurations.push_back(one.configuration);
+        trials.candidates.push_back(Candidate(one.configuration));
     }
     return trials;
 }

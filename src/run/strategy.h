@@ -13,7 +13,7 @@ namespace normtune {
 /// The trials of a problem, in the plan's order, and the plan's tallies as results keep them: where the strategy draws,
 /// what it did not draw is one tally more ("random"). Memory grows with the draw, not with the space.
 struct ProblemTrials {
-    std::vector<Configuration> configurations;
+    std::vector<Candidate> candidates;
     PlanSummary summary;
 };
 

@@ -137,9 +137,9 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
     std::map<std::tuple<std::int64_t, std::int64_t>, std::size_t> group_of_shape;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const Problem& problem = options.problems[i];
-        if (complete(options, problem, plans[i].configurations, recorder)) {
+        if (complete(options, problem, plans[i].candidates, recorder)) {
             if (options.strategy == Strategy::racing && !options.verify_only) {
-                experience.note(measured_problem(problem, plans[i].configurations, recorder));
+                experience.note(measured_problem(problem, plans[i].candidates, recorder));
             }
             continue;
         }
@@ -149,7 +149,7 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
         }
         groups.resize(std::max(groups.size(), place + 1));
         groups[place].problems.push_back(i);
-        groups[place].weight += estimated_work(problem, plans[i].configurations.size());
+        groups[place].weight += estimated_work(problem, plans[i].candidates.size());
         const std::string begun_by = recorder.device_of(problem.key());
         for (std::size_t d = 0; d < devices.size(); ++d) {
             if (!begun_by.empty() && devices[d].id == begun_by) {
@@ -203,8 +203,8 @@ Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& p
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::string problem_key = options.problems[i].key();
         std::uint64_t missing = 0;
-        for (const Configuration& configuration : plans[i].configurations) {
-            if (const Record* record = recorder.find(problem_key, configuration.key())) {
+        for (const Candidate& candidate : plans[i].candidates) {
+            if (const Record* record = recorder.find(problem_key, candidate.identity())) {
                 results.records.push_back(*record);
             } else {
                 ++missing;
@@ -235,7 +235,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
 
     std::uint64_t total = 0;
     for (const ProblemTrials& plan : plans) {
-        total += plan.configurations.size();
+        total += plan.candidates.size();
     }
     Recorder recorder(journal, contents, progress, total);
     contents = {};

@@ -22,24 +22,24 @@ using Keys = std::unordered_set<std::string>;
 Keys keys_of(const std::vector<Record>& records) {
     Keys keys;
     for (const Record& record : records) {
-        keys.insert(record.configuration.key());
+        keys.insert(record.candidate.identity());
     }
     return keys;
 }
 
-void keep_only(std::vector<Configuration>& configurations, const Keys& keys) {
-    std::erase_if(configurations, [&](const Configuration& configuration) { return !keys.contains(configuration.key()); });
+void keep_only(std::vector<Candidate>& candidates, const Keys& keys) {
+    std::erase_if(candidates, [&](const Candidate& candidate) { return !keys.contains(candidate.identity()); });
 }
 
 /// Narrows the plan to what the store has. False, and nothing is done: the store's trials are not those of the plan,
 /// because this normtune plans otherwise.
 bool narrow(ProblemTrials& plan, const StoredProblem& stored) {
-    std::vector<Configuration> configurations = plan.configurations;
-    keep_only(configurations, keys_of(stored.records));
-    if (plan.configurations.size() != stored.trials || configurations.size() != stored.records.size()) {
+    std::vector<Candidate> candidates = plan.candidates;
+    keep_only(candidates, keys_of(stored.records));
+    if (plan.candidates.size() != stored.trials || candidates.size() != stored.records.size()) {
         return false;
     }
-    plan.configurations = std::move(configurations);
+    plan.candidates = std::move(candidates);
     plan.summary = stored_plan(std::move(plan.summary), stored);
     return true;
 }
@@ -50,7 +50,7 @@ FinalEntry finals_of(const StoredProblem& stored) {
     for (const Record& record : stored.records) {
         const Measurement& measurement = *record.measurement;
         if (measurement.rank > 0) {
-            entry.finalists.push_back({record.configuration.key(), measurement.final_rounds_us, measurement.rank, measurement.tied});
+            entry.finalists.push_back({record.candidate.identity(), measurement.final_rounds_us, measurement.rank, measurement.tied});
         }
     }
     std::sort(entry.finalists.begin(), entry.finalists.end(),
@@ -73,14 +73,14 @@ void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContent
             stored.emplace(plan.problem_key, &plan);
         }
     }
-    std::unordered_map<std::string, Keys> configurations;
+    std::unordered_map<std::string, Keys> recorded;
     for (const Record& record : contents.records) {
-        configurations[record.problem.key()].insert(record.configuration.key());
+        recorded[record.problem.key()].insert(record.candidate.identity());
     }
     for (ProblemTrials& plan : plans) {
         const auto found = stored.find(plan.summary.problem_key);
-        if (found != stored.end() && configurations[plan.summary.problem_key].size() == found->second->kept) {
-            keep_only(plan.configurations, configurations[plan.summary.problem_key]);
+        if (found != stored.end() && recorded[plan.summary.problem_key].size() == found->second->kept) {
+            keep_only(plan.candidates, recorded[plan.summary.problem_key]);
             plan.summary = *found->second;
         }
     }
@@ -98,7 +98,8 @@ std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
         }
         slowest = standing.ratio > slowest->ratio ? &standing : slowest;
         for (std::size_t i = 0; i < best.size(); ++i) {
-            const bool obeys = heuristics()[i].chooses(standing.record->configuration, ranking.problem(), ranking.device());
+            const Configuration* own = standing.record->candidate.configuration();
+            const bool obeys = own != nullptr && heuristics()[i].chooses(*own, ranking.problem(), ranking.device());
             if (obeys && (best[i] == nullptr || standing.ratio < best[i]->ratio)) {
                 best[i] = &standing;
             }
@@ -181,8 +182,8 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
     use([&] {
         std::optional<WinnerStore> store = WinnerStore::open(options_.store);
         for (std::size_t i = 0; store && i < plans.size(); ++i) {
-            if (plans[i].configurations.size() < 2) {
-                continue;  // nothing to choose from: whoever names one configuration wants it measured
+            if (plans[i].candidates.size() < 2) {
+                continue;  // nothing to choose from: whoever names one candidate wants it measured
             }
             std::optional<StoredProblem> found = store->find(identity_, options_.problems[i]);
             if (found && narrow(plans[i], *found)) {

@@ -34,16 +34,15 @@ std::vector<Neighbour> nearest(const Problem& problem, std::span<const MeasuredP
     return out;
 }
 
-/// Each stratum's first, then each stratum's second, …; `order` is shuffled already.
-std::vector<std::size_t> stratified(const std::vector<Configuration>& configurations, const std::vector<std::size_t>& order) {
-    const auto stratum = [&](std::size_t i) {
-        const Configuration& c = configurations[i];
-        return std::tuple(c.num_warps, c.threads_per_row, c.residency, c.grid);
-    };
-    std::map<decltype(stratum(0)), std::size_t> seen;
-    std::vector<std::pair<std::size_t, std::size_t>> turns;  // (which of its stratum, configuration)
+/// Each stratum's first, then each stratum's second, …; `order` is shuffled already. Candidates of other providers are few
+/// and asked for by name: they come before all.
+std::vector<std::size_t> stratified(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& order) {
+    const auto stratum = [](const Configuration& c) { return std::tuple(c.num_warps, c.threads_per_row, c.residency, c.grid); };
+    std::map<decltype(stratum({})), std::size_t> seen;
+    std::vector<std::pair<std::size_t, std::size_t>> turns;  // (which of its stratum, candidate)
     for (const std::size_t i : order) {
-        turns.emplace_back(seen[stratum(i)]++, i);
+        const Configuration* own = candidates[i].configuration();
+        turns.emplace_back(own != nullptr ? ++seen[stratum(*own)] : 0, i);
     }
     std::stable_sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::size_t> out;
@@ -53,6 +52,7 @@ std::vector<std::size_t> stratified(const std::vector<Configuration>& configurat
     return out;
 }
 
+constexpr double others_score = -2;   // of other providers' candidates: they were asked for by name
 constexpr double winners_score = -1;  // before all recorded ratios, which are not below 0
 
 double score_of(const std::string& key, const std::vector<Neighbour>& neighbours) {
@@ -86,21 +86,22 @@ double distance(const Problem& a, const Problem& b) {
     return octaves(a.shape.cols, b.shape.cols) + weight_of_rows * octaves(a.shape.rows, b.shape.rows);
 }
 
-std::vector<std::size_t> promising_first(const Problem& problem, const std::vector<Configuration>& configurations,
+std::vector<std::size_t> promising_first(const Problem& problem, const std::vector<Candidate>& candidates,
                                          std::span<const MeasuredProblem> measured, std::uint64_t seed) {
-    std::vector<std::size_t> order(configurations.size());
+    std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle(order, Random(mix_seed(seed, "order/" + problem.key())));
-    order = stratified(configurations, order);
+    order = stratified(candidates, order);
     const std::vector<Neighbour> neighbours = nearest(problem, measured);
     if (neighbours.empty()) {
         return order;
     }
     std::vector<double> scores;
     std::vector<double> known;
-    for (const Configuration& configuration : configurations) {
-        scores.push_back(score_of(configuration.key(), neighbours));
-        if (!std::isnan(scores.back())) {
+    for (const Candidate& candidate : candidates) {
+        const bool own = candidate.configuration() != nullptr;
+        scores.push_back(own ? score_of(candidate.key(), neighbours) : others_score);
+        if (own && !std::isnan(scores.back())) {
             known.push_back(scores.back());
         }
     }

@@ -24,7 +24,7 @@ struct JournalHeader {
 struct FinalEntry {
     std::string problem_key;
     struct Finalist {
-        std::string configuration_key;
+        std::string candidate;  // identity
         std::vector<double> rounds_us;
         int rank = 0;
         bool tied = false;

@@ -41,7 +41,7 @@ std::vector<Piece> pieces_of(const NamedResults& part) {
 std::map<std::string, const Record*> by_configuration(const Piece& piece) {
     std::map<std::string, const Record*> records;
     for (const Record* record : piece.records) {
-        records.emplace(record->configuration.key(), record);
+        records.emplace(record->candidate.identity(), record);
     }
     return records;
 }

@@ -185,7 +185,7 @@ ResultRows rows_of(const Results& results, std::string name) {
     for (const Record& record : results.records) {
         ResultRow row;
         row.problem = builder.problem(record.problem);
-        row.configuration = builder.text(record.configuration.key());
+        row.configuration = builder.text(record.candidate.identity());
         row.outcome = record.outcome;
         row.reason = builder.shown(record.reason);
         row.timestamp = timestamp_number(record.timestamp);

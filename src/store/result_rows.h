@@ -45,7 +45,7 @@ struct RowOrigin {
 struct ResultRow {
     std::uint32_t problem = 0;  // in ResultRows::problems
     std::uint32_t origin = 0;   // in ResultRows::origins
-    TextId configuration = 0;   // configuration key; the provider of Liger's rows
+    TextId configuration = 0;   // candidate's identity; the provider of Liger's rows
     TextId reason = 0;          // of an outcome other than passed
     std::uint32_t first_round = 0;
     std::uint32_t first_final = 0;

@@ -40,7 +40,8 @@ std::string yes_no(bool value) {
 
 template <Axis axis>
 std::string axis_cell(const Row& row) {
-    return axis_text(axis, axis_value(row.record.configuration, axis));
+    const Configuration* own = row.record.candidate.configuration();
+    return own != nullptr ? axis_text(axis, axis_value(*own, axis)) : "";
 }
 
 template <double Measurement::*member, int decimals>
@@ -95,7 +96,7 @@ constexpr Column columns[] = {
     {"site", [](const Row& row) { return joined_sites(row.problem.uses); }},
     {"rows", [](const Row& row) { return std::to_string(row.problem.shape.rows); }},
     {"cols", [](const Row& row) { return std::to_string(row.problem.shape.cols); }},
-    {"config", [](const Row& row) { return row.record.configuration.key(); }},
+    {"config", [](const Row& row) { return row.record.candidate.key(); }},
     {"num_warps", axis_cell<Axis::num_warps>},
     {"threads_per_row", axis_cell<Axis::threads_per_row>},
     {"rows_per_program", axis_cell<Axis::rows_per_program>},
@@ -179,6 +180,7 @@ constexpr Column columns[] = {
     {"driver", [](const Row& row) { return row.results.environment.device.driver; }},
     {"normtune_version", [](const Row& row) { return row.results.environment.normtune_version; }},
     {"repeat", [](const Row& row) { return row.record.repeat; }},
+    {"provider", [](const Row& row) { return std::string(row.record.candidate.provider()); }},
 };
 
 }  // namespace

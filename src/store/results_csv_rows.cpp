@@ -39,6 +39,7 @@ public:
         timestamp_ = columns.find("timestamp");
         model_ = columns.find("model");
         site_ = columns.find("site");
+        provider_ = columns.find("provider");
     }
 
     ResultRows all() {
@@ -160,6 +161,22 @@ private:
         return last_origin_;
     }
 
+    /// Its identity; files from before there were other providers have the own ones alone.
+    TextId candidate() {
+        const std::string_view provider = cell(provider_);
+        if (cell(config_).empty()) {
+            reader_.fail("config is empty; a candidate's key belongs there");
+        }
+        if (provider.empty() || provider == own_provider) {
+            return name(config_);
+        }
+        if (!is_provider(provider)) {
+            reader_.fail(fmt::format("provider is {}; letters, digits and . _ + - make one", quoted_for_message(provider)));
+        }
+        name(config_);
+        return builder_.text(fmt::format("{}:{}", provider, cell(config_)));
+    }
+
     /// Empty is NaN: not measured. Anything but a value from `least` to `most` is refused.
     double value(std::size_t column, std::string_view what, double least, double most) const {
         const std::string_view text = cell(column);
@@ -190,10 +207,7 @@ private:
         }
         row.problem = problem();
         row.origin = origin();
-        row.configuration = name(config_);
-        if (row.configuration == 0) {
-            reader_.fail("config is empty; a configuration's key belongs there");
-        }
+        row.configuration = candidate();
         row.reason = cell(reason_).empty() ? 0 : builder_.shown(cell(reason_));
         row.line = static_cast<std::uint32_t>(reader_.line());
         row.timestamp = timestamp_number(cell(timestamp_));
@@ -216,7 +230,7 @@ private:
     std::array<std::size_t, problem_columns.size()> problem_at_{};
     std::array<std::size_t, origin_columns.size()> origin_at_{};
     std::size_t config_, outcome_, p50_, p20_, p80_, limit_, memory_, rank_, tied_, stop_reason_, rounds_, reason_, timestamp_, model_,
-        site_;
+        site_, provider_;
     StringInterner problem_cells_;
     std::vector<std::uint32_t> problem_of_cells_;
     std::string joined_;

@@ -39,7 +39,7 @@ Record record_of(const ResultRows& rows, const ResultRow& row) {
     record.arch = rows.text(rows.origin_of(row).arch);
     record.problem = parse_problem_key(rows.text(problem.key));
     record.problem.uses = uses_of(rows, problem);
-    record.configuration = Configuration::parse(rows.text(row.configuration));
+    record.candidate = Candidate::parse(rows.text(row.configuration));
     record.outcome = row.outcome;
     record.reason = rows.text(row.reason);
     if (!std::isnan(row.p50_us)) {

@@ -3,7 +3,7 @@
 namespace normtune {
 
 std::string Record::trial_key() const {
-    return problem.key() + ' ' + configuration.key();
+    return problem.key() + ' ' + candidate.identity();
 }
 
 bool Record::may_win() const {

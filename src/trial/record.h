@@ -5,8 +5,8 @@
 #include <string>
 
 #include "problem/problem.h"
-#include "space/configuration.h"
 #include "space/device_info.h"
+#include "trial/candidate.h"
 #include "trial/compile_info.h"
 #include "trial/measurement.h"
 #include "trial/verification.h"
@@ -24,7 +24,7 @@ struct Record {
     std::string arch;
     std::string device_id;  // DeviceInfo::id; empty in results from before it was recorded
     Problem problem;
-    Configuration configuration;
+    Candidate candidate;
     Outcome outcome = Outcome::passed;
     std::string reason;  // one line; empty where passed
     std::optional<CompileInfo> compile;
@@ -32,7 +32,7 @@ struct Record {
     std::optional<Measurement> measurement;
     std::string repeat;  // the command line that runs this trial again
 
-    /// Identity of the trial in a run: problem key and configuration key.
+    /// Identity of the trial in a run: problem key and the candidate's identity.
     std::string trial_key() const;
     /// Passed and measured to the end: not dropped by a race.
     bool may_win() const;

@@ -107,6 +107,15 @@ json to_json(const Configuration& configuration) {
     return out;
 }
 
+void add_candidate(json& out, const Candidate& candidate) {
+    out["provider"] = candidate.provider();
+    if (const Configuration* own = candidate.configuration()) {
+        out["configuration"] = to_json(*own);
+    } else {
+        out["candidate"] = to_utf8(candidate.key());
+    }
+}
+
 json to_json(const DeviceInfo& device) {
     return {{"backend", backend_names.name(device.backend)},
             {"name", to_utf8(device.name)},
@@ -193,10 +202,10 @@ json to_json(const Record& record) {
              {"arch", to_utf8(record.arch)},
              {"device_id", to_utf8(record.device_id)},
              {"problem", to_json(record.problem)},
-             {"configuration", to_json(record.configuration)},
              {"outcome", outcome_names.name(record.outcome)},
              {"reason", to_utf8(record.reason)},
              {"repeat", to_utf8(record.repeat)}};
+    add_candidate(out, record.candidate);
     if (record.compile) {
         out["compile"] = to_json(*record.compile);
     }

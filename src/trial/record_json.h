@@ -12,6 +12,8 @@ inline constexpr int schema_version = 1;
 
 nlohmann::json to_json(const Problem& problem);
 nlohmann::json to_json(const Configuration& configuration);  // every axis by name, with "key"
+/// "provider", and "configuration", or "candidate": the key of one of another provider.
+void add_candidate(nlohmann::json& out, const Candidate& candidate);
 nlohmann::json to_json(const DeviceInfo& device);
 nlohmann::json to_json(const CompileInfo& compile);
 nlohmann::json to_json(const Verification& verification);

@@ -94,6 +94,19 @@ Configuration read_configuration(const JsonReader& in) {
     return configuration;
 }
 
+/// Files from before there were other providers have the own configurations alone.
+Candidate read_candidate(const JsonReader& record) {
+    const auto provider = record.find("provider");
+    if (!provider || provider->text() == own_provider) {
+        return read_configuration(record.at("configuration"));
+    }
+    try {
+        return Candidate::named(provider->text(), record.at("candidate").text());
+    } catch (const InputError& error) {
+        provider->fail(error.what());
+    }
+}
+
 /// Empty in files from before it was recorded.
 std::string text_if_there(const JsonReader& in, std::string_view name) {
     const auto value = in.find(name);
@@ -232,7 +245,7 @@ Record read_record(const JsonReader& in) {
     record.arch = in.at("arch").text();
     record.device_id = text_if_there(in, "device_id");
     record.problem = read_problem(in.at("problem"));
-    record.configuration = read_configuration(in.at("configuration"));
+    record.candidate = read_candidate(in);
     record.outcome = in.at("outcome").name_of(outcome_names);
     record.reason = in.at("reason").text();
     record.repeat = in.at("repeat").text();

@@ -167,19 +167,23 @@ Verifier::Verifier(Device& device, const Problem& problem, std::uint64_t seed)
 
 Verifier::~Verifier() = default;
 
-Verification Verifier::verify(const Configuration& configuration) {
+Verification Verifier::verify(const Candidate& candidate) {
     Verification verification;
     verification.seed = state_->seed;
-    verification.passed = state_->verify_shape(state_->problem, *state_->device.compile(state_->problem, configuration), verification);
+    verification.passed = state_->verify_shape(state_->problem, *state_->device.compile(state_->problem, candidate), verification);
+    const Configuration* own = candidate.configuration();
+    if (own == nullptr) {
+        return verification;
+    }
     const int warp_size = state_->device.info().warp_size;
-    for (const Shape& shape : companion_shapes(state_->problem.shape, configuration, warp_size)) {
+    for (const Shape& shape : companion_shapes(state_->problem.shape, *own, warp_size)) {
         if (!verification.passed) {
             break;
         }
         Problem companion{shape, state_->problem.operation, {}};
         std::unique_ptr<Kernel> compiled;
         try {
-            compiled = state_->device.compile(companion, configuration);
+            compiled = state_->device.compile(companion, candidate);
         } catch (const DeviceError& error) {
             if (error.fault() == DeviceFault::unsupported) {
                 continue;

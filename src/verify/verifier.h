@@ -18,7 +18,7 @@ public:
     Verifier(Device& device, const Problem& problem, std::uint64_t seed);
     ~Verifier();
     /// Passes DeviceError on.
-    Verification verify(const Configuration& configuration);
+    Verification verify(const Candidate& candidate);
 
 private:
     struct State;

@@ -81,12 +81,12 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     record.measurement->limit_us = 4;
     record.measurement->floor_us = 1;
     Record failed = record;
-    failed.configuration.rows_per_program = 2;
+    failed.candidate.configuration()->rows_per_program = 2;
     failed.outcome = Outcome::compile_failed;
     failed.reason = "line 3";
     failed.measurement.reset();
     Record incorrect = record;
-    incorrect.configuration.rows_per_program = 4;
+    incorrect.candidate.configuration()->rows_per_program = 4;
     incorrect.outcome = Outcome::incorrect;
     incorrect.verification = Verification{};
     incorrect.verification->reason = "y is off";
@@ -107,7 +107,7 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     EXPECT_EQ(play(*device, {}, SampleKind::copy, 1), std::vector<double>{4});
     EXPECT_EQ(play(*device, {}, SampleKind::empty, 1), std::vector<double>{1});
     try {
-        device->compile(small_problem(), failed.configuration);
+        device->compile(small_problem(), failed.candidate);
         FAIL();
     } catch (const DeviceError& error) {
         EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
@@ -122,7 +122,7 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
         EXPECT_EQ(error.fault(), DeviceFault::unsupported);
     }
     EXPECT_NO_THROW(device->compile(small_problem(512), never_recorded));
-    EXPECT_EQ(device->scripted_verification(small_problem(), incorrect.configuration)->reason, "y is off");
+    EXPECT_EQ(device->scripted_verification(small_problem(), incorrect.candidate)->reason, "y is off");
     EXPECT_TRUE(device->scripted_verification(small_problem(), {})->passed);
 }
 

@@ -100,8 +100,8 @@ TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
 TEST(Compare, MissingNewAndFailedTrialsAreTold) {
     Results before = synthetic_results(small(1));
     Results after = synthetic_results(small(2));
-    before.records[0].configuration.num_warps = 16;  // the candidate has it not
-    after.records[0].configuration.num_warps = 32;
+    before.records[0].candidate.configuration()->num_warps = 16;  // the candidate has it not
+    after.records[0].candidate.configuration()->num_warps = 32;
     after.records[1].outcome = Outcome::crashed;
     after.records[1].reason = "the worker died of SIGSEGV";
     before.records[2].outcome = Outcome::incorrect;
@@ -140,7 +140,7 @@ TEST(Compare, ByBestComparesTheWinners) {
     Results after = synthetic_results(small(2));
     before.records[0].measurement->rank = 1;
     after.records[3].measurement->rank = 1;
-    after.records[3].configuration.num_warps = 16;
+    after.records[3].candidate.configuration()->num_warps = 16;
     CompareSettings settings;
     settings.by = MatchBy::best;
     const ResultRows a = rows(before);

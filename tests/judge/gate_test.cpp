@@ -97,7 +97,7 @@ TEST(Gate, WhatIsMissingFailedNewOrAmbiguousIsThePolicys) {
     const auto failed = [](Results& r) { r.records[0].outcome = Outcome::incorrect; };
     const auto added = [](Results& r) {
         r.records.push_back(r.records[0]);
-        r.records.back().configuration.num_warps = 32;
+        r.records.back().candidate.configuration()->num_warps = 32;
     };
     const auto unclear = [](Results& r) { r.records[0].measurement->timer = "events"; };
     EXPECT_EQ(Judged(plain, missing).verdict.result, GateResult::fail);

@@ -76,7 +76,7 @@ inline Results synthetic_results(const SyntheticSweep& sweep) {
             record.timestamp = "2026-11-20T23:59:59Z";
             record.device = "synthetic device";
             record.problem = problem;
-            record.configuration.rows_per_program = c + 1;
+            record.candidate.configuration()->rows_per_program = c + 1;
             const double true_us = limit_us * spread(truth) * device * std::exp(between(random)) * sweep.planted(p, c);
             Measurement m;
             const std::vector<double> rounds = synthetic_rounds(sweep, true_us, random);

@@ -23,7 +23,7 @@ TEST(BestExport, TheRunThatStartedLastHolds) {
     const std::vector<Results> runs{run_of("2026-11-20T10:00:00Z", 4), run_of("2026-11-20T09:00:00Z", 2)};
     const ExportedWinners exported = exported_winners(runs);
     ASSERT_EQ(exported.winners.size(), 1u);
-    EXPECT_EQ(exported.winners[0]->configuration.rows_per_program, 4);
+    EXPECT_EQ(exported.winners[0]->candidate.configuration()->rows_per_program, 4);
 }
 
 TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {

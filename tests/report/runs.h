@@ -17,7 +17,7 @@ inline Record measured_record(const Problem& problem, int rows_per_program, doub
     Record record;
     record.backend = Backend::replay;
     record.problem = problem;
-    record.configuration.rows_per_program = rows_per_program;
+    record.candidate.configuration()->rows_per_program = rows_per_program;
     record.measurement.emplace();
     record.measurement->p50_us = p50_us;
     record.measurement->gbps = 1e3 / p50_us;
@@ -30,7 +30,7 @@ inline Record measured_record(const Problem& problem, int rows_per_program, doub
 inline Record failed_record(const Problem& problem, int rows_per_program, Outcome outcome, const std::string& reason) {
     Record record;
     record.problem = problem;
-    record.configuration.rows_per_program = rows_per_program;
+    record.candidate.configuration()->rows_per_program = rows_per_program;
     record.outcome = outcome;
     record.reason = reason;
     record.repeat = "normtune sweep --problem …";

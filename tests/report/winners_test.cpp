@@ -49,7 +49,7 @@ TEST(Winners, AGainIsOverTheBestConfigurationThatObeysTheHeuristic) {
         std::optional<double> best_us;
         for (std::size_t trial = 0; trial < 4; ++trial) {
             const Record& record = results.records[trial];
-            if (heuristics()[i].chooses(record.configuration, record.problem, results.environment.device)) {
+            if (heuristics()[i].chooses(*record.candidate.configuration(), record.problem, results.environment.device)) {
                 best_us = std::min(best_us.value_or(1e9), record.measurement->p50_us);
             }
         }
@@ -76,7 +76,7 @@ TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
     const std::string wide = winners_table(winners, 0, false);
     const std::string narrow = winners_table(winners, 80, false);
     for (const std::string& text : {wide, narrow}) {
-        EXPECT_NE(text.find(results.records[1].configuration.key()), std::string::npos) << text;
+        EXPECT_NE(text.find(results.records[1].candidate.key()), std::string::npos) << text;
         EXPECT_NE(text.find("4.00x"), std::string::npos) << text;
         EXPECT_EQ(text.find('\033'), std::string::npos) << text;
     }
@@ -95,7 +95,7 @@ TEST(Winners, JsonHasWhatTheTableHas) {
     const Results results = two_problems();
     const nlohmann::json json = nlohmann::json::parse(winners_json({&results, 1}));
     const nlohmann::json& winner = json.at("runs").at(0).at("winners").at(0);
-    EXPECT_EQ(winner.at("configuration").at("key"), results.records[1].configuration.key());
+    EXPECT_EQ(winner.at("configuration").at("key"), results.records[1].candidate.key());
     EXPECT_EQ(winner.at("p50_us"), 10.0);
     EXPECT_EQ(winner.at("tied"), 1);
     EXPECT_EQ(winner.at("measured"), 4);

@@ -15,12 +15,12 @@ using testing::small_problem;
 using testing::small_sweep;
 using testing::TemporaryFolder;
 
-std::vector<Configuration> six() {
-    std::vector<Configuration> configurations(6);
-    for (std::size_t i = 0; i < configurations.size(); ++i) {
-        configurations[i].rows_per_program = 1 << i;
+std::vector<Candidate> six() {
+    std::vector<Candidate> candidates(6);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        candidates[i].configuration()->rows_per_program = 1 << i;
     }
-    return configurations;
+    return candidates;
 }
 
 class CompileAhead : public ::testing::Test {
@@ -29,7 +29,7 @@ protected:
         Journal journal = Journal::create(folder_.make_folder("journal"), {});
         Recorder recorder(journal, earlier, sink_, 6);
         WorkerSession session({}, {});  // never started
-        return ProblemRun(options_, {}, problem_, configurations_, session, recorder).beginning(experience_);
+        return ProblemRun(options_, {}, problem_, candidates_, session, recorder).beginning(experience_);
     }
 
     TemporaryFolder folder_;
@@ -39,19 +39,18 @@ protected:
         return options;
     }();
     Problem problem_ = small_problem(256);
-    std::vector<Configuration> configurations_ = six();
+    std::vector<Candidate> candidates_ = six();
     Experience experience_;
     RecordingSink sink_;
 };
 
 TEST_F(CompileAhead, ANeighboursWinnerIsFirst) {
-    experience_.note({small_problem(512),
-                      {{configurations_[4].key(), 0}, {configurations_[1].key(), 0.3}, {configurations_[2].key(), 0.1}},
-                      configurations_[4].key()});
+    experience_.note(
+        {small_problem(512), {{candidates_[4].key(), 0}, {candidates_[1].key(), 0.3}, {candidates_[2].key(), 0.1}}, candidates_[4].key()});
     const std::optional<AheadRequest> request = this->request({});
     ASSERT_TRUE(request);
-    ASSERT_EQ(request->configurations.size(), 6U);
-    EXPECT_EQ(request->configurations[0].key(), configurations_[4].key());
+    ASSERT_EQ(request->candidates.size(), 6U);
+    EXPECT_EQ(request->candidates[0].key(), candidates_[4].key());
     EXPECT_TRUE(request->verify);
     ASSERT_TRUE(request->problem);  // another one is open
     EXPECT_EQ(request->problem->key(), problem_.key());
@@ -62,21 +61,21 @@ TEST_F(CompileAhead, WhatIsRecordedIsNotCompiledAgain) {
     for (const std::size_t i : {0U, 2U, 3U, 4U, 5U}) {
         Record record;
         record.problem = problem_;
-        record.configuration = configurations_[i];
+        record.candidate = candidates_[i];
         earlier.records.push_back(record);
     }
     const std::optional<AheadRequest> request = this->request(earlier);
     ASSERT_TRUE(request);
-    ASSERT_EQ(request->configurations.size(), 1U);
-    EXPECT_EQ(request->configurations[0].key(), configurations_[1].key());
+    ASSERT_EQ(request->candidates.size(), 1U);
+    EXPECT_EQ(request->candidates[0].key(), candidates_[1].key());
 }
 
 TEST_F(CompileAhead, NothingIsAskedForWhereNothingIsMissing) {
     JournalContents earlier;
-    for (const Configuration& configuration : configurations_) {
+    for (const Candidate& candidate : candidates_) {
         Record record;
         record.problem = problem_;
-        record.configuration = configuration;
+        record.candidate = candidate;
         earlier.records.push_back(record);
     }
     EXPECT_FALSE(request(earlier));

@@ -42,7 +42,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     configuration.grid = Grid::packed;
     const BuildRequest built = through_request(BuildRequest{3, configuration, false});
     EXPECT_EQ(built.trial, 3U);
-    EXPECT_EQ(built.configuration, configuration);
+    EXPECT_EQ(built.candidate, Candidate(configuration));
     EXPECT_FALSE(built.verify);
 
     const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1}});

@@ -78,8 +78,8 @@ TEST(Racing, LaterRacesMeetTheBestOfTheEarlierOnes) {
     for (const Record& record : result.results.records) {
         dropped += record.measurement->stop_reason == StopReason::dropped ? 1U : 0U;
         if (record.measurement->rank == 1) {
-            EXPECT_EQ(record.configuration.rows_per_program, 3) << record.configuration.key();
-            EXPECT_EQ(record.configuration.gamma, GammaPlacement::before);
+            EXPECT_EQ(record.candidate.configuration()->rows_per_program, 3) << record.candidate.identity();
+            EXPECT_EQ(record.candidate.configuration()->gamma, GammaPlacement::before);
         }
     }
     EXPECT_GT(dropped, result.results.records.size() * 3 / 4);

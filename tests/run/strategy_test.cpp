@@ -30,8 +30,8 @@ protected:
 
 TEST_F(ChooseTrials, ProblemsShareWhatASweepMayTake) {
     TrialAllowance allowance(14);
-    EXPECT_EQ(choose(allowance).configurations.size(), 6U);
-    EXPECT_EQ(choose(allowance).configurations.size(), 6U);
+    EXPECT_EQ(choose(allowance).candidates.size(), 6U);
+    EXPECT_EQ(choose(allowance).candidates.size(), 6U);
     const std::string why = refusal(allowance);
     EXPECT_NE(why.find("more than 14 trials, " + options_.problems[0].key()), std::string::npos) << why;
     EXPECT_NE(why.find("--strategy random --trials N"), std::string::npos) << why;
@@ -43,8 +43,8 @@ TEST_F(ChooseTrials, ADrawTakesWhatIsDrawn) {
     options_.strategy = Strategy::random;
     options_.most_trials_per_problem = 4;
     TrialAllowance allowance(8);
-    EXPECT_EQ(choose(allowance).configurations.size(), 4U);
-    EXPECT_EQ(choose(allowance).configurations.size(), 4U);
+    EXPECT_EQ(choose(allowance).candidates.size(), 4U);
+    EXPECT_EQ(choose(allowance).candidates.size(), 4U);
     EXPECT_FALSE(refusal(allowance).empty());
 }
 

@@ -27,7 +27,7 @@ TEST(SweepOnCpu, VerifiesMeasuresAndRanks) {
     ASSERT_GT(result.results.records.size(), 1U);
     int winners = 0;
     for (const Record& record : result.results.records) {
-        EXPECT_EQ(record.outcome, Outcome::passed) << record.configuration.key() << ": " << record.reason;
+        EXPECT_EQ(record.outcome, Outcome::passed) << record.candidate.identity() << ": " << record.reason;
         ASSERT_TRUE(record.verification && record.measurement);
         EXPECT_FALSE(record.verification->shapes.empty());
         EXPECT_GT(record.measurement->p50_us, 0);

@@ -48,7 +48,7 @@ inline SweepOptions small_sweep(const TemporaryFolder& folder, const std::string
 inline std::map<std::string, Record> by_rows(const SweepResult& result) {
     std::map<std::string, Record> records;
     for (const Record& record : result.results.records) {
-        records.emplace(fmt::format("r{}", record.configuration.rows_per_program), record);
+        records.emplace(fmt::format("r{}", record.candidate.configuration()->rows_per_program), record);
     }
     return records;
 }

@@ -99,12 +99,12 @@ TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
     const SweepResult second = run_sweep(race(folder, "second"), sink);
     std::map<std::string, nlohmann::json> before;
     for (const Record& record : first.results.records) {
-        before.emplace(record.configuration.key(), to_json(record));
+        before.emplace(record.candidate.identity(), to_json(record));
     }
     ASSERT_GE(second.results.records.size(), 2U);
     EXPECT_LT(second.results.records.size(), first.results.records.size());
     for (const Record& record : second.results.records) {
-        EXPECT_EQ(to_json(record), before.at(record.configuration.key()));  // its timestamp included
+        EXPECT_EQ(to_json(record), before.at(record.candidate.identity()));  // its timestamp included
     }
 }
 

@@ -53,7 +53,7 @@ timings: [{config: '*.r4.*', us: 12}, {config: '*', us: 16}]
     EXPECT_EQ(m.rank, 1);
     EXPECT_FALSE(m.tied);
     EXPECT_EQ(record.repeat.rfind("normtune sweep --backend replay --replay-script ", 0), 0U) << record.repeat;
-    EXPECT_NE(record.repeat.find(" --problem " + small_problem().key() + " --config " + record.configuration.key()), std::string::npos)
+    EXPECT_NE(record.repeat.find(" --problem " + small_problem().key() + " --config " + record.candidate.identity()), std::string::npos)
         << record.repeat;
     for (const char* file : {"results.csv", "results.json", "liger.csv", "journal.jsonl"}) {
         EXPECT_TRUE(std::filesystem::exists(options.out_folder + "/" + file)) << file;

@@ -13,8 +13,8 @@ namespace {
 
 using testing::small_problem;
 
-std::vector<Configuration> configurations() {
-    std::vector<Configuration> out;
+std::vector<Candidate> configurations() {
+    std::vector<Candidate> out;
     for (const int warps : {1, 2, 4, 8}) {
         for (const int rows : {1, 2, 4}) {
             Configuration c;
@@ -31,7 +31,7 @@ std::vector<Configuration> configurations() {
 MeasuredProblem measured(std::int64_t rows, std::int64_t cols, std::size_t winner, std::size_t worst) {
     const auto all = configurations();
     MeasuredProblem out{small_problem(rows, cols), {}, all[winner].key()};
-    for (const Configuration& c : all) {
+    for (const Candidate& c : all) {
         out.log_ratios[c.key()] = 0.1;
     }
     out.log_ratios[all[winner].key()] = 0;
@@ -62,9 +62,19 @@ TEST(TrialOrder, WithoutNeighboursEachKindComesOnceBeforeAnyComesTwice) {
     const auto order = promising_first(small_problem(), all, {}, 3);
     std::set<int> warps;
     for (std::size_t place = 0; place < 4; ++place) {
-        warps.insert(all[order[place]].num_warps);
+        warps.insert(all[order[place]].configuration()->num_warps);
     }
     EXPECT_EQ(warps.size(), 4U);
+}
+
+TEST(TrialOrder, CandidatesOfOtherProvidersComeFirst) {
+    auto all = configurations();
+    all.push_back(Candidate::named("vendor", "rms_norm"));
+    EXPECT_EQ(promising_first(small_problem(), all, {}, 3).front(), all.size() - 1);
+    const std::vector<MeasuredProblem> known = {measured(256, 1024, 3, 0)};
+    const auto order = promising_first(small_problem(512, 1024), all, known, 3);
+    EXPECT_EQ(order[0], all.size() - 1);
+    EXPECT_EQ(order[1], 3U);
 }
 
 TEST(TrialOrder, IsThatOfItsSeed) {

@@ -52,8 +52,8 @@ std::vector<std::int64_t> cols_of(const Merged& merged) {
     for (std::size_t i = 0; i < merged.results.records.size(); i += 2) {
         cols.push_back(merged.results.records[i].problem.shape.cols);
         EXPECT_EQ(merged.results.plans.at(i / 2).problem_key, merged.results.records[i].problem.key());
-        EXPECT_EQ(merged.results.records[i].configuration, with_warps(1)) << "a problem's trials keep their order";
-        EXPECT_EQ(merged.results.records.at(i + 1).configuration, with_warps(4));
+        EXPECT_EQ(merged.results.records[i].candidate, with_warps(1)) << "a problem's trials keep their order";
+        EXPECT_EQ(merged.results.records.at(i + 1).candidate, with_warps(4));
     }
     return cols;
 }
@@ -126,7 +126,7 @@ TEST(Merge, ATrialIsTakenOnceOrRefused) {
     EXPECT_EQ(merge_results({{"a", a}, {"b", b}}, {}).refused, "a and b both have the trial " + problem_of(2).key() + " " +
                                                                    with_warps(4).key() + ", with different results; leave out one of them");
     b = run_of({2});
-    b.records[1].configuration = with_warps(8);
+    b.records[1].candidate = with_warps(8);
     const std::string other = merge_results({{"a", a}, {"b", b}}, {}).refused;
     EXPECT_EQ(other.rfind("a and b both swept " + problem_of(2).key() + ", but not the same configurations", 0), 0U) << other;
     b.records.pop_back();

@@ -74,7 +74,7 @@ TEST(ResultsCsv, TextComesBackWhateverIsInIt) {
         EXPECT_EQ(table.at(i, "reason"), record.reason);
         EXPECT_EQ(table.at(i, "repeat"), record.repeat);
         EXPECT_EQ(table.at(i, "model"), joined_models(record.problem.uses));
-        EXPECT_EQ(Configuration::parse(table.at(i, "config")), record.configuration);
+        EXPECT_EQ(Candidate::named(table.at(i, "provider"), table.at(i, "config")), record.candidate);
         EXPECT_EQ(table.at(i, "rows"), std::to_string(record.problem.shape.rows));
         EXPECT_EQ(std::stod(table.at(i, "eps")), record.problem.operation.eps);
         EXPECT_EQ(table.at(i, "p50_us").empty(), !record.measurement.has_value());

@@ -25,7 +25,7 @@ TEST(RowRecords, OfACsvAreThoseThatWereWritten) {
         const Record& record = read.records[i];
         const Record& written = results.records[i];
         EXPECT_EQ(record.trial_key(), written.trial_key());
-        EXPECT_EQ(record.configuration, written.configuration);
+        EXPECT_EQ(record.candidate, written.candidate);
         EXPECT_EQ(record.outcome, written.outcome);
         EXPECT_EQ(record.device, written.device);
         EXPECT_EQ(record.arch, written.arch);

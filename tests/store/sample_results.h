@@ -13,7 +13,7 @@ inline Record sample_trial(const Problem& problem, const Configuration& configur
     record.device = "Example CPU, 2 \"fast\" cores";
     record.arch = "x86-64-avx2";
     record.problem = problem;
-    record.configuration = configuration;
+    record.candidate = configuration;
     record.repeat = "normtune sweep --shapes qwen3 --tokens 128";
     CompileInfo compile;
     compile.code_hash = "9f86d081";
@@ -94,7 +94,7 @@ inline Results sample_results() {
     results.records.push_back(sample_trial(backward, other, 1234.56789, 1));
 
     Record incorrect = sample_trial(forward, Configuration{}, 1, 0);
-    incorrect.configuration.vector_bytes = 8;
+    incorrect.candidate.configuration()->vector_bytes = 8;
     incorrect.outcome = Outcome::incorrect;
     incorrect.reason = "y at row 3, column 17: 1.5, should be 1, \"bound\" 0.004";
     incorrect.verification->passed = false;
@@ -103,7 +103,7 @@ inline Results sample_results() {
     results.records.push_back(incorrect);
 
     Record crashed = incorrect;
-    crashed.configuration.stages = 2;
+    crashed.candidate.configuration()->stages = 2;
     crashed.outcome = Outcome::crashed;
     crashed.reason = "the worker died of SIGSEGV";
     crashed.compile.reset();

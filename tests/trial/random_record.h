@@ -23,7 +23,7 @@ public:
         r.arch = text();
         r.device_id = text();
         r.problem = problem();
-        r.configuration = configuration();
+        r.candidate = configuration();
         r.outcome = any(outcome_names);
         r.reason = text();
         r.repeat = text();

@@ -37,7 +37,7 @@ TEST(RecordJson, RoundTripsEveryMemberExactly) {
         EXPECT_EQ(after.problem.shape, before.problem.shape);
         EXPECT_EQ(after.problem.operation, before.problem.operation);
         EXPECT_EQ(after.problem.uses, before.problem.uses);
-        EXPECT_EQ(after.configuration, before.configuration);
+        EXPECT_EQ(after.candidate, before.candidate);
         EXPECT_EQ(after.outcome, before.outcome);
         EXPECT_EQ(after.reason, before.reason);
         EXPECT_EQ(after.repeat, before.repeat);
@@ -161,7 +161,7 @@ TEST(RecordJson, ReadsRecordsWrittenBeforeAnAxisAndWithUnknownMembers) {
     json old = to_json(record);
     old["configuration"].erase("waves_per_eu");
     old["colour"] = "blue";
-    EXPECT_EQ(record_from_json(old).configuration, record.configuration);
+    EXPECT_EQ(record_from_json(old).candidate, record.candidate);
 }
 
 TEST(RecordJson, ShapesBeyondAnyMemoryAreRefused) {

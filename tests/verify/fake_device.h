@@ -116,7 +116,7 @@ public:
     explicit FakeDevice(Order order = Order::lanes16, Defect defect = Defect::none) : order_(order), defect_(defect) {}
 
     const DeviceInfo& info() const override { return info_; }
-    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration&) override {
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate&) override {
         ++compiles;
         if (unsupported && unsupported(problem)) {
             throw DeviceError(DeviceFault::unsupported, "this shape cannot be expressed");

@@ -40,7 +40,8 @@ std::unique_ptr<Device> open_cpu() {
 CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)
     : info_(info_of(host, set)), traits_(cpu_traits()), memory_(std::make_shared<Memory>(host.cpus, set)) {}
 
-std::unique_ptr<Kernel> CpuDevice::compile(const Problem& problem, const Configuration& configuration) {
+std::unique_ptr<Kernel> CpuDevice::compile(const Problem& problem, const Candidate& candidate) {
+    const Configuration& configuration = own_configuration(candidate);
     for (const BackendLimit& limit : traits_.limits) {
         if (!limit.admits(configuration, problem, info_)) {
             throw DeviceError(DeviceFault::unsupported, fmt::format("{}: {}", limit.name, limit.reason));

@@ -19,7 +19,7 @@ public:
     CpuDevice(const HostInfo& host, const PassSet& set);
 
     const DeviceInfo& info() const override { return info_; }
-    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     void run(const Kernel& kernel, Buffers& buffers, int set) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;

@@ -94,8 +94,8 @@ public:
     GpuDevice& operator=(const GpuDevice&) = delete;
 
     const DeviceInfo& info() const override { return platform_.info; }
-    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
-    void compile_ahead(const Problem& problem, const Configuration& configuration) override;
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override;
+    void compile_ahead(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     std::span<std::byte> staging(std::size_t bytes) override;
     void run(const Kernel& kernel, Buffers& buffers, int set) override;
@@ -167,7 +167,8 @@ GpuDevice::~GpuDevice() {
     }
 }
 
-std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configuration& configuration) {
+std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
+    const Configuration& configuration = own_configuration(candidate);
     if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
@@ -213,9 +214,10 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Configu
     return kernel;
 }
 
-void GpuDevice::compile_ahead(const Problem& problem, const Configuration& configuration) {
-    if (objection(configuration, problem, info_).empty()) {
-        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
+void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate) {
+    const Configuration* own = candidate.configuration();
+    if (own != nullptr && objection(*own, problem, info_).empty()) {
+        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, *own, problem, info_), kernel_source());
     }
 }
 

@@ -90,15 +90,17 @@ public:
 
     const DeviceInfo& info() const override { return script_.device; }
 
-    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override {
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override {
         auto kernel = std::make_unique<ReplayKernel>();
         kernel->problem_key = problem.key();
-        kernel->config_key = configuration.key();
+        kernel->config_key = candidate.identity();
         wait_ms(script_.compile_ms);
         faults_.play(Moment::compile, kernel->problem_key, kernel->config_key);
         kernel->compile.compile_ms = script_.compile_ms;
         kernel->compile.code_hash = kernel->config_key;
-        kernel->compile.programs = problem.shape.rows / configuration.rows_per_program;
+        if (const Configuration* own = candidate.configuration()) {
+            kernel->compile.programs = problem.shape.rows / own->rows_per_program;
+        }
         if (const Record* record = recorded(kernel->problem_key, kernel->config_key)) {
             fail_as(*record);
             kernel->compile = record->compile.value_or(kernel->compile);
@@ -133,10 +135,10 @@ public:
 
     void run(const Kernel&, Buffers&, int) override {}
 
-    std::optional<Verification> scripted_verification(const Problem& problem, const Configuration& configuration) override {
+    std::optional<Verification> scripted_verification(const Problem& problem, const Candidate& candidate) override {
         wait_ms(script_.verify_ms);
         const std::string problem_key = problem.key();
-        const std::string config_key = configuration.key();
+        const std::string config_key = candidate.identity();
         Verification verification;
         verification.passed = true;
         if (const ScriptedFault* fault = faults_.play(Moment::verify, problem_key, config_key)) {

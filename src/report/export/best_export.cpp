@@ -41,7 +41,7 @@ ExportedWinners exported_winners(std::span<const Results> runs) {
                                          quoted_for_message(runs.front().environment.device.name), quoted_for_message(device.name)));
         }
         out.device = device;
-        for (const Winner& winner : find_winners(run)) {
+        for (const Winner& winner : find_winners(run, Whose::own)) {
             auto& [started, record] = latest[winner.record->problem.key()];
             if (record == nullptr || run.environment.started >= started) {
                 started = run.environment.started;

@@ -64,7 +64,7 @@ std::string entry(const Record& record, const std::vector<Axis>& axes) {
     return fmt::format("    {{Op::{}, Mode::{}, Dtype::{}, Casting::{}, {}, {}, {:.4g}, {}}},  // {}\n", op_names.name(operation.op),
                        mode_names.name(operation.mode), dtype_names.name(operation.dtype), casting_names.name(operation.casting),
                        record.problem.shape.rows, record.problem.shape.cols, record.measurement->p50_us,
-                       cpp_launch(record.configuration, axes), record.configuration.key());
+                       cpp_launch(*record.candidate.configuration(), axes), record.candidate.key());
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ def triton_configs(op: str, mode: str, dtype: str, casting: str, cols: int) -> l
 std::string unexpressed(const ExportedWinners& exported, Axis axis) {
     std::vector<int> values;
     for (const Record* record : exported.winners) {
-        values.push_back(axis_value(record->configuration, axis));
+        values.push_back(axis_value(*record->candidate.configuration(), axis));
     }
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -126,7 +126,7 @@ std::string group_key(const Operation& operation) {
 }
 
 std::string entry(const Record& record) {
-    const Configuration& c = record.configuration;
+    const Configuration& c = *record.candidate.configuration();
     const std::string block = c.block_size == whole_row ? "None" : fmt::format("{}", c.block_size);
     return fmt::format("        ({}, {}): ({}, {}, {}, {}, \"{}\", {}, {}, \"{}\"),\n", record.problem.shape.rows,
                        record.problem.shape.cols, c.num_warps, c.stages, block, c.rows_per_program, grid_names.name(c.grid),

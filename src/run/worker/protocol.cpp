@@ -65,40 +65,40 @@ std::string dump(const json& message) {
 
 std::string encode(const Request& request) {
     return dump(std::visit(
-        Overloaded{[](const OpenRequest& open) {
-                       return json{{"do", "open"},
-                                   {"problem", to_json(open.problem)},
-                                   {"rotation_bytes", open.buffers.rotation_bytes},
-                                   {"seed", open.buffers.seed},
-                                   {"verify_seed", open.verify_seed}};
-                   },
-                   [](const BuildRequest& build) {
-                       return json{
-                           {"do", "build"}, {"trial", build.trial}, {"configuration", build.configuration.key()}, {"verify", build.verify}};
-                   },
-                   [](const MeasureRequest& measure) {
-                       return json{{"do", "measure"},
-                                   {"trial", measure.trial},
-                                   {"sample", sample_kind_names.name(measure.sample.kind)},
-                                   {"cold", measure.sample.cold},
-                                   {"samples", measure.sample.samples},
-                                   {"time_cap_us", measure.sample.time_cap_us},
-                                   {"seed", measure.sample.seed}};
-                   },
-                   [](const DropRequest& drop) {
-                       return json{{"do", "drop"}, {"trial", drop.trial}};
-                   },
-                   [](const AheadRequest& ahead) {
-                       std::vector<std::string> keys;
-                       for (const Configuration& configuration : ahead.configurations) {
-                           keys.push_back(configuration.key());
-                       }
-                       json out{{"do", "ahead"}, {"configurations", keys}, {"verify", ahead.verify}};
-                       if (ahead.problem) {
-                           out["problem"] = to_json(*ahead.problem);
-                       }
-                       return out;
-                   }},
+        Overloaded{
+            [](const OpenRequest& open) {
+                return json{{"do", "open"},
+                            {"problem", to_json(open.problem)},
+                            {"rotation_bytes", open.buffers.rotation_bytes},
+                            {"seed", open.buffers.seed},
+                            {"verify_seed", open.verify_seed}};
+            },
+            [](const BuildRequest& build) {
+                return json{{"do", "build"}, {"trial", build.trial}, {"candidate", build.candidate.identity()}, {"verify", build.verify}};
+            },
+            [](const MeasureRequest& measure) {
+                return json{{"do", "measure"},
+                            {"trial", measure.trial},
+                            {"sample", sample_kind_names.name(measure.sample.kind)},
+                            {"cold", measure.sample.cold},
+                            {"samples", measure.sample.samples},
+                            {"time_cap_us", measure.sample.time_cap_us},
+                            {"seed", measure.sample.seed}};
+            },
+            [](const DropRequest& drop) {
+                return json{{"do", "drop"}, {"trial", drop.trial}};
+            },
+            [](const AheadRequest& ahead) {
+                std::vector<std::string> keys;
+                for (const Candidate& candidate : ahead.candidates) {
+                    keys.push_back(candidate.identity());
+                }
+                json out{{"do", "ahead"}, {"candidates", keys}, {"verify", ahead.verify}};
+                if (ahead.problem) {
+                    out["problem"] = to_json(*ahead.problem);
+                }
+                return out;
+            }},
         request));
 }
 
@@ -148,7 +148,7 @@ Request decode_request(const std::string& text) {
         return open;
     }
     if (what == "build") {
-        return BuildRequest{in.at("trial").natural(), Configuration::parse(in.at("configuration").text()), in.at("verify").flag()};
+        return BuildRequest{in.at("trial").natural(), Candidate::parse(in.at("candidate").text()), in.at("verify").flag()};
     }
     if (what == "measure") {
         return MeasureRequest{in.at("trial").natural(), sample_from_json(in)};
@@ -159,8 +159,8 @@ Request decode_request(const std::string& text) {
     if (what == "ahead") {
         AheadRequest ahead;
         ahead.verify = in.at("verify").flag();
-        for (const std::string& key : in.at("configurations").texts()) {
-            ahead.configurations.push_back(Configuration::parse(key));
+        for (const std::string& key : in.at("candidates").texts()) {
+            ahead.candidates.push_back(Candidate::parse(key));
         }
         if (const auto problem = in.find("problem")) {
             ahead.problem = problem_from_json(problem->json());

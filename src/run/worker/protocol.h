@@ -25,7 +25,7 @@ struct OpenRequest {
 
 struct BuildRequest {
     TrialId trial = 0;
-    Configuration configuration;
+    Candidate candidate;
     bool verify = true;  // false: it was verified before this worker's predecessor died
 };
 
@@ -38,9 +38,9 @@ struct DropRequest {
     TrialId trial = 0;
 };
 
-/// Configurations that will be built next, in this order.
+/// Candidates that will be built next, in this order.
 struct AheadRequest {
-    std::vector<Configuration> configurations;
+    std::vector<Candidate> candidates;
     bool verify = true;              // their verification's shapes too
     std::optional<Problem> problem;  // none: of the problem that is open
 };

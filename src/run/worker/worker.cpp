@@ -87,10 +87,10 @@ public:
         return guarded(
             [&]() -> Reply {
                 OpenProblem& open = opened();
-                std::unique_ptr<Kernel> kernel = device_.compile(open.problem, request.configuration);
+                std::unique_ptr<Kernel> kernel = device_.compile(open.problem, request.candidate);
                 built.compile = kernel->info();
                 if (request.verify) {
-                    built.verification = verify(open, request.configuration);
+                    built.verification = verify(open, request.candidate);
                     if (!built.verification->passed) {
                         built.outcome = Outcome::incorrect;
                         built.reason = built.verification->reason;
@@ -121,11 +121,11 @@ public:
         return guarded(
             [&]() -> Reply {
                 const Problem& problem = request.problem ? *request.problem : opened().problem;
-                for (const Configuration& configuration : request.configurations) {
-                    device_.compile_ahead(problem, configuration);
-                    if (request.verify) {
-                        for (const Shape& shape : companion_shapes(problem.shape, configuration, device_.info().warp_size)) {
-                            device_.compile_ahead({shape, problem.operation, {}}, configuration);
+                for (const Candidate& candidate : request.candidates) {
+                    device_.compile_ahead(problem, candidate);
+                    if (const Configuration* own = candidate.configuration(); own != nullptr && request.verify) {
+                        for (const Shape& shape : companion_shapes(problem.shape, *own, device_.info().warp_size)) {
+                            device_.compile_ahead({shape, problem.operation, {}}, candidate);
                         }
                     }
                 }
@@ -149,14 +149,14 @@ private:
         return *open_;
     }
 
-    Verification verify(OpenProblem& open, const Configuration& configuration) {
-        if (const auto scripted = device_.scripted_verification(open.problem, configuration)) {
+    Verification verify(OpenProblem& open, const Candidate& candidate) {
+        if (const auto scripted = device_.scripted_verification(open.problem, candidate)) {
             return *scripted;
         }
         if (!open.verifier) {
             open.verifier = std::make_unique<Verifier>(device_, open.problem, open.verify_seed);
         }
-        return open.verifier->verify(configuration);
+        return open.verifier->verify(candidate);
     }
 
     Device& device_;

@@ -195,13 +195,13 @@ std::variant<BuiltReply, Failure> WorkerSession::build(const BuildRequest& reque
     return std::move(*built);
 }
 
-std::variant<BuiltReply, Failure> WorkerSession::build(TrialId trial, const Configuration& configuration) {
-    return build(BuildRequest{trial, configuration, true});
+std::variant<BuiltReply, Failure> WorkerSession::build(TrialId trial, const Candidate& candidate) {
+    return build(BuildRequest{trial, candidate, true});
 }
 
-std::variant<SampleBatch, Failure> WorkerSession::measure(TrialId trial, const Configuration& configuration, const SampleRequest& request) {
+std::variant<SampleBatch, Failure> WorkerSession::measure(TrialId trial, const Candidate& candidate, const SampleRequest& request) {
     if (!built_.contains(trial)) {
-        auto built = build(BuildRequest{trial, configuration, false});
+        auto built = build(BuildRequest{trial, candidate, false});
         if (auto* failure = std::get_if<Failure>(&built)) {
             return std::move(*failure);
         }

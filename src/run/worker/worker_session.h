@@ -45,9 +45,9 @@ public:
     void set_problem(OpenRequest problem);
     /// What allocating it gave; opens it.
     std::variant<OpenedReply, Failure> open();
-    std::variant<BuiltReply, Failure> build(TrialId trial, const Configuration& configuration);
+    std::variant<BuiltReply, Failure> build(TrialId trial, const Candidate& candidate);
     /// Builds the trial again, unverified, where the worker that had it is gone.
-    std::variant<SampleBatch, Failure> measure(TrialId trial, const Configuration& configuration, const SampleRequest& request);
+    std::variant<SampleBatch, Failure> measure(TrialId trial, const Candidate& candidate, const SampleRequest& request);
     /// The copy limit or the empty launch.
     std::variant<SampleBatch, Failure> measure(const SampleRequest& request);
     /// Tells the worker what will be built next, so that it compiles in the background. Does nothing where it fails.

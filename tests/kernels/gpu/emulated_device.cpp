@@ -116,7 +116,8 @@ EmulatedDevice::EmulatedDevice(int warp_size, EmulationOptions options)
 
 EmulatedDevice::~EmulatedDevice() = default;
 
-std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Configuration& configuration) {
+std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Candidate& candidate) {
+    const Configuration& configuration = own_configuration(candidate);
     if (const std::string why = gpu::objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }

@@ -25,7 +25,7 @@ public:
     explicit EmulatedDevice(int warp_size, EmulationOptions options = {});
     ~EmulatedDevice() override;
     const DeviceInfo& info() const override { return info_; }
-    std::unique_ptr<Kernel> compile(const Problem& problem, const Configuration& configuration) override;
+    std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     /// What the machine finds wrong is a launch_failed.
     void run(const Kernel& kernel, Buffers& buffers, int set) override;
