@@ -123,10 +123,8 @@ std::string journal_line(const FinalEntry& entry) {
         for (const double round : finalist.rounds_us) {
             rounds.push_back(round);  // a value that is not finite is dumped as null
         }
-        finalists.push_back({{"configuration", finalist.candidate},
-                             {"rounds_us", std::move(rounds)},
-                             {"rank", finalist.rank},
-                             {"tied", finalist.tied}});
+        finalists.push_back(
+            {{"configuration", finalist.candidate}, {"rounds_us", std::move(rounds)}, {"rank", finalist.rank}, {"tied", finalist.tied}});
     }
     return line({{"final", {{"problem", entry.problem_key}, {"finalists", std::move(finalists)}}}});
 }
