@@ -27,9 +27,8 @@ void replace_where_given(std::vector<T>& target, const std::vector<T>& given) {
 SearchSpace space_of(const Configuration& configuration) {
     SearchSpace space;
     space.name = configuration.key();
-    for (int i = 0; i < axis_count; ++i) {
-        const auto axis = static_cast<Axis>(i);
-        space.axes.push_back({axis, {axis_value(configuration, axis)}});
+    for (const AxisRow& row : axis_table) {
+        space.axes.push_back({row.axis, {axis_value(configuration, row.axis)}});
     }
     return space;
 }

@@ -152,8 +152,8 @@ std::string Prescription::text(const std::vector<Axis>& decided) const {
 std::vector<Axis> all_axes() {
     std::vector<Axis> axes;
     axes.reserve(axis_count);
-    for (int i = 0; i < axis_count; ++i) {
-        axes.push_back(static_cast<Axis>(i));
+    for (const AxisRow& row : axis_table) {
+        axes.push_back(row.axis);
     }
     return axes;
 }

@@ -20,8 +20,7 @@ json axes_json(const std::vector<Axis>& axes) {
 }
 
 json axis_json(Axis axis, int value) {
-    const std::string text = axis_text(axis, value);
-    return domain(axis).names.empty() && text == std::to_string(value) ? json(value) : json(text);
+    return domain(axis).is_number(value) ? json(value) : json(axis_text(axis, value));
 }
 
 json prescription_json(const Prescription& prescription, const std::vector<Axis>& decided) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "problem/problem.h"
+#include "space/axes.h"
 #include "space/configuration.h"
 #include "space/device_info.h"
 
@@ -17,6 +18,8 @@ struct InertAxis {
     Axis axis;
     std::string reason;  // "rows are bound at run time: CPU kernels are compiled ahead of time"
 };
+/// The table of axes has them.
+std::vector<InertAxis> inert_axes(Backend backend);
 
 /// A combination that the backend cannot express.
 struct BackendLimit {

@@ -17,16 +17,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-bool persistent(const Configuration& c) {
-    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous;
-}
-
 std::int64_t threads(const Configuration& c, const DeviceInfo& device) {
     return std::int64_t{c.num_warps} * device.warp_size;
-}
-
-std::int64_t rows_side_by_side(const Configuration& c, const DeviceInfo& device) {
-    return std::max<std::int64_t>(1, threads(c, device) / c.threads_per_row);
 }
 
 /// Groups of rows_per_program rows; a persistent grid's programs take several.
@@ -41,20 +33,6 @@ std::int64_t programs(const Configuration& c, const Problem& problem, const Devi
 
 bool tiled(const Configuration& c, const Problem& problem) {
     return c.block_size != whole_row && c.block_size < problem.shape.cols;
-}
-
-bool has_dgamma(const Problem& problem) {
-    return problem.operation.has_backward() && problem.operation.affine;
-}
-
-/// Bytes of a thread's access: vector_bytes, or less where an element is wider or rows do not start at its multiples.
-int access_bytes(int vector_bytes, const Problem& problem) {
-    const int element = bytes_of(problem.operation.dtype);
-    int bytes = std::max(vector_bytes, element);
-    while (bytes > element && (problem.shape.cols % (bytes / element) != 0 || problem.shape.row_stride % (bytes / element) != 0)) {
-        bytes /= 2;
-    }
-    return bytes;
 }
 
 bool holds_inert(const BackendTraits& traits, Axis axis) {
@@ -92,7 +70,7 @@ public:
                 return values.values;
             }
         }
-        return {axis_value(Configuration{}, axis)};
+        return {axis_row(axis).standard};
     }
 
     bool lists(Axis axis, int value) const {
@@ -244,12 +222,12 @@ void add_pipeline_limits(Limits& limits) {
     const bool lists_auto = limits.lists(Axis::offset_bits, static_cast<int>(OffsetBits::auto_));
     limits.add(Axis::offset_bits, "invalid.offset_bits", "32-bit offsets do not reach the last element", {Axis::offset_bits},
                [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return c.offset_bits != OffsetBits::bits32 || !needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride);
+                   return c.offset_bits != OffsetBits::_32 || !needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride);
                });
     limits.add(Axis::offset_bits, "redundant.offset_bits", "auto comes to the same", {Axis::offset_bits},
                [lists_auto](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    const bool wide = needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride);
-                   return !lists_auto || c.offset_bits != (wide ? OffsetBits::bits64 : OffsetBits::bits32);
+                   return !lists_auto || c.offset_bits != (wide ? OffsetBits::_64 : OffsetBits::_32);
                });
 }
 
@@ -274,7 +252,7 @@ void add_dgamma_limits(Limits& limits) {
 }  // namespace
 
 int canonical_value(const SearchSpace& space, Axis axis) {
-    const int standard = axis_value(Configuration{}, axis);
+    const int standard = axis_row(axis).standard;
     for (const AxisValues& values : space.axes) {
         if (values.axis == axis) {
             const bool listed = std::find(values.values.begin(), values.values.end(), standard) != values.values.end();
@@ -282,6 +260,18 @@ int canonical_value(const SearchSpace& space, Axis axis) {
         }
     }
     return standard;
+}
+
+std::vector<InertAxis> inert_axes(Backend backend) {
+    std::vector<InertAxis> axes;
+    for (const AxisRow& row : axis_table) {
+        for (const InertOn& on : row.inert_on) {
+            if (on.backend == backend && !on.reason.empty()) {
+                axes.push_back({row.axis, std::string(on.reason)});
+            }
+        }
+    }
+    return axes;
 }
 
 std::vector<BackendLimit> inert_limits(const SearchSpace& space, const BackendTraits& traits) {
@@ -312,6 +302,27 @@ bool divides_evenly(const Configuration& c, const Problem& problem, const Backen
 
 std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
     return std::max(1, device.compute_units - c.unit_margin);
+}
+
+bool has_dgamma(const Problem& problem) {
+    return problem.operation.has_backward() && problem.operation.affine;
+}
+
+bool persistent(const Configuration& c) {
+    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous;
+}
+
+std::int64_t rows_side_by_side(const Configuration& c, const DeviceInfo& device) {
+    return std::max<std::int64_t>(1, threads(c, device) / c.threads_per_row);
+}
+
+int access_bytes(int vector_bytes, const Problem& problem) {
+    const int element = bytes_of(problem.operation.dtype);
+    int bytes = std::max(vector_bytes, element);
+    while (bytes > element && (problem.shape.cols % (bytes / element) != 0 || problem.shape.row_stride % (bytes / element) != 0)) {
+        bytes /= 2;
+    }
+    return bytes;
 }
 
 bool publishes(DgammaMethod method) {

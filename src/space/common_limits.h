@@ -2,6 +2,7 @@
 // name. They apply before a backend's own. What each coordinate means: configuration.h.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "space/backend_traits.h"
@@ -25,6 +26,12 @@ bool divides_evenly(const Configuration& configuration, const Problem& problem, 
 
 /// Does each program hand its sums on before it writes its last rows' dx, if they are in registers?
 bool publishes(DgammaMethod method);
+
+bool persistent(const Configuration& configuration);
+bool has_dgamma(const Problem& problem);
+std::int64_t rows_side_by_side(const Configuration& configuration, const DeviceInfo& device);
+/// Bytes of a thread's access: vector_bytes, or less where rows do not start at its multiples; one element at the least.
+int access_bytes(int vector_bytes, const Problem& problem);
 
 /// Compute units that a persistent grid is made for: those of the device less unit_margin, at least one.
 std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& device);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "problem/problem.h"
+#include "space/axes.h"
 #include "space/configuration.h"
 #include "space/device_info.h"
 

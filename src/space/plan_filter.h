@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "space/axes.h"
 #include "space/configuration.h"
 #include "space/rules.h"
 #include "space/space.h"

@@ -38,17 +38,33 @@ double negated(double a) {
     return a == 0;
 }
 
+bool is_digit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
 /// Named values are numbers in an expression, distinct across axes, so that a name compared with another axis's value
-/// (`residency == masked`) never holds by accident. offset_bits reads as in the file: auto is 0, else 32 or 64.
-double expression_value(Axis axis, int value) {
-    const auto names = domain(axis).names;
-    if (names.empty() || axis == Axis::offset_bits) {
-        constexpr std::array<double, 3> bits{0, 32, 64};
-        return names.empty() ? value : bits.at(static_cast<std::size_t>(value));
+/// (`residency == masked`) never holds by accident; axes that share their names share the numbers. Where some names are
+/// numbers (offset_bits) these stand for themselves, and the word beside them is 0.
+std::vector<double> numbers_of(std::span<const std::string_view> names) {
+    const auto same = [&](const AxisRow& row) { return row.domain.names.data() == names.data(); };
+    const auto first = std::find_if(axis_table.begin(), axis_table.end(), same) - axis_table.begin();
+    const bool has_numbers = std::any_of(names.begin(), names.end(), [](std::string_view name) { return is_digit(name.front()); });
+    std::vector<double> out;
+    for (const std::string_view name : names) {
+        const double number = is_digit(name.front()) ? std::stod(std::string(name)) : 0;
+        out.push_back(has_numbers ? number : 1000.0 * static_cast<double>(1 + first) + static_cast<double>(out.size()));
     }
-    // Both hints have the same names.
-    const Axis family = axis == Axis::store_hint ? Axis::load_hint : axis;
-    return 1000.0 * (1 + static_cast<int>(family)) + value;
+    return out;
+}
+
+double expression_value(Axis axis, int value) {
+    static const auto named = [] {
+        std::array<std::vector<double>, axis_count> out;
+        std::transform(axis_table.begin(), axis_table.end(), out.begin(), [](const AxisRow& row) { return numbers_of(row.domain.names); });
+        return out;
+    }();
+    const std::vector<double>& numbers = named[static_cast<std::size_t>(axis)];
+    return numbers.empty() ? value : numbers[static_cast<std::size_t>(value)];
 }
 
 constexpr std::array<std::string_view, 4> code_variables{"code_registers", "code_spill_bytes", "code_shared_bytes", "code_occupancy"};
@@ -60,17 +76,16 @@ struct Variable {
 };
 
 void define_names(mu::Parser& parser) {
-    for (int i = 0; i < axis_count; ++i) {
-        const Axis axis = static_cast<Axis>(i);
-        const auto names = domain(axis).names;
-        for (std::size_t value = 0; value < names.size(); ++value) {
-            const bool is_name = std::isalpha(static_cast<unsigned char>(names[value].front())) != 0;
-            if (is_name) {  // "32" and "64" stand for themselves
-                parser.DefineConst(std::string(names[value]), expression_value(axis, static_cast<int>(value)));
+    for (const AxisRow& row : axis_table) {
+        for (std::size_t value = 0; value < row.domain.names.size(); ++value) {
+            if (const std::string name(row.domain.names[value]); !is_digit(name.front())) {  // "32" and "64" stand for themselves
+                parser.DefineConst(name, expression_value(row.axis, static_cast<int>(value)));
             }
         }
+        if (!row.domain.zero.empty()) {
+            parser.DefineConst(std::string(row.domain.zero), 0);
+        }
     }
-    parser.DefineConst("row", whole_row);
     parser.DefineFun("floor", floor_of);
     parser.DefineFun("ceil", ceil_of);
     parser.DefineFun("mod", remainder_of);
@@ -104,8 +119,8 @@ struct CompiledRule::State {
 
     void define_variables(const Problem& problem, const DeviceInfo& device) {
         variables.reserve(axis_count + 32);
-        for (int i = 0; i < axis_count; ++i) {
-            variables.push_back({axis_names.name(static_cast<Axis>(i)), {static_cast<Axis>(i)}});
+        for (const AxisRow& row : axis_table) {
+            variables.push_back({row.name, {row.axis}});
         }
         variables.push_back({"block", {Axis::block_size}});
         variables.push_back({"threads", {Axis::num_warps}});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/problem.h"
+#include "space/axes.h"
 #include "space/configuration.h"
 #include "space/device_info.h"
 #include "space/space.h"

@@ -24,20 +24,11 @@ constexpr std::size_t most_rule_bytes = 1000;
 constexpr std::size_t most_values_an_axis = 256;  // so that no file has more than 2^64 points
 constexpr std::size_t most_rules = 64;
 
-std::string wanted(Axis axis) {
-    const AxisDomain& range = domain(axis);
-    if (!range.names.empty()) {
-        return fmt::format("one of {}", fmt::join(range.names, ", "));
-    }
-    return fmt::format("{} from {} to {}{}", range.power_of_two ? "a power of two" : "a whole number",
-                       axis == Axis::block_size ? 1 : range.least, range.most, axis == Axis::block_size ? ", or row" : "");
-}
-
 int read_value(Axis axis, const YamlNode& item) {
     const std::string text = item.string();
     const std::optional<int> value = axis_parse(axis, text);
     if (!value) {
-        item.fail(fmt::format("{} cannot be {}: {}", axis_names.name(axis), quoted_for_message(text), wanted(axis)));
+        item.fail(fmt::format("{} cannot be {}: {}", axis_names.name(axis), quoted_for_message(text), domain(axis).wanted()));
     }
     return *value;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "space/axes.h"
 #include "space/configuration.h"
 
 namespace normtune {

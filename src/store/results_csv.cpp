@@ -1,10 +1,10 @@
 // results.csv: one row a trial. The columns are one table here; docs/files.md describes each.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
+#include "space/axes.h"
 #include "store/results.h"
 #include "support/atomic_file.h"
 #include "support/csv.h"
@@ -23,9 +23,11 @@ struct Row {
 };
 
 using Cell = std::string (*)(const Row&);
+enum class Axes { none, leading, others };
 struct Column {
     std::string_view name;
     Cell cell;
+    Axes axes = Axes::none;  // columns that the table of axes has, in place of one
 };
 
 constexpr double mib = 1024.0 * 1024.0;
@@ -36,12 +38,6 @@ constexpr int mib_decimals = 6;  // about a byte
 
 std::string yes_no(bool value) {
     return value ? "true" : "false";
-}
-
-template <Axis axis>
-std::string axis_cell(const Row& row) {
-    const Configuration* own = row.record.candidate.configuration();
-    return own != nullptr ? axis_text(axis, axis_value(*own, axis)) : "";
 }
 
 template <double Measurement::*member, int decimals>
@@ -97,11 +93,7 @@ constexpr Column columns[] = {
     {"rows", [](const Row& row) { return std::to_string(row.problem.shape.rows); }},
     {"cols", [](const Row& row) { return std::to_string(row.problem.shape.cols); }},
     {"config", [](const Row& row) { return row.record.candidate.key(); }},
-    {"num_warps", axis_cell<Axis::num_warps>},
-    {"threads_per_row", axis_cell<Axis::threads_per_row>},
-    {"rows_per_program", axis_cell<Axis::rows_per_program>},
-    {"block_size", axis_cell<Axis::block_size>},
-    {"reduction", axis_cell<Axis::reduction>},
+    {"", nullptr, Axes::leading},
     {"outcome", [](const Row& row) { return std::string(outcome_names.name(row.record.outcome)); }},
     {"reason", [](const Row& row) { return row.record.reason; }},
     {"samples", [](const Row& row) { return row.measured ? std::to_string(row.measured->samples) : ""; }},
@@ -127,24 +119,7 @@ constexpr Column columns[] = {
     {"residual", [](const Row& row) { return std::string(residual_names.name(row.operation.residual)); }},
     {"eps", [](const Row& row) { return fmt::format("{}", row.operation.eps); }},
     // The rest of the configuration.
-    {"residency", axis_cell<Axis::residency>},
-    {"grid", axis_cell<Axis::grid>},
-    {"rows_binding", axis_cell<Axis::rows_binding>},
-    {"programs_per_sm", axis_cell<Axis::programs_per_sm>},
-    {"gamma", axis_cell<Axis::gamma>},
-    {"vector_bytes", axis_cell<Axis::vector_bytes>},
-    {"load_hint", axis_cell<Axis::load_hint>},
-    {"store_hint", axis_cell<Axis::store_hint>},
-    {"stages", axis_cell<Axis::stages>},
-    {"offset_bits", axis_cell<Axis::offset_bits>},
-    {"dgamma", axis_cell<Axis::dgamma>},
-    {"reduce_rows", axis_cell<Axis::reduce_rows>},
-    {"reduce_cols", axis_cell<Axis::reduce_cols>},
-    {"reduce_warps", axis_cell<Axis::reduce_warps>},
-    {"waves_per_eu", axis_cell<Axis::waves_per_eu>},
-    {"tile_rows", axis_cell<Axis::tile_rows>},
-    {"unit_margin", axis_cell<Axis::unit_margin>},
-    {"deferred_steps", axis_cell<Axis::deferred_steps>},
+    {"", nullptr, Axes::others},
     // How it was measured.
     {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
     {"launches_per_sample", [](const Row& row) { return row.measured ? std::to_string(row.measured->launches_per_sample) : ""; }},
@@ -183,17 +158,38 @@ constexpr Column columns[] = {
     {"provider", [](const Row& row) { return std::string(row.record.candidate.provider()); }},
 };
 
+template <typename Visit>
+void for_each_axis(Axes axes, const Visit& visit) {
+    for (const AxisRow& row : axis_table) {
+        if (axes == (row.leading_column ? Axes::leading : Axes::others)) {
+            visit(row);
+        }
+    }
+}
+
 }  // namespace
 
 void write_results_csv(const Results& results, const std::string& path) {
     std::vector<std::string> fields;
     for (const Column& column : columns) {
-        fields.emplace_back(column.name);
+        if (column.cell != nullptr) {
+            fields.emplace_back(column.name);
+        }
+        for_each_axis(column.axes, [&](const AxisRow& axis) { fields.emplace_back(axis.name); });
     }
     std::string out = csv_line(fields);
     for (const Record& record : results.records) {
         const Row row{results, record};
-        std::transform(std::begin(columns), std::end(columns), fields.begin(), [&](const Column& column) { return column.cell(row); });
+        fields.clear();
+        for (const Column& column : columns) {
+            if (column.cell != nullptr) {
+                fields.push_back(column.cell(row));
+            }
+            for_each_axis(column.axes, [&](const AxisRow& axis) {
+                const Configuration* own = record.candidate.configuration();
+                fields.push_back(own != nullptr ? axis_text(axis.axis, axis_value(*own, axis.axis)) : "");
+            });
+        }
         out += csv_line(fields);
     }
     write_file_atomically(path, out);

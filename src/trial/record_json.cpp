@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "space/axes.h"
 #include "support/utf8.h"
 #include "trial/record_reader.h"
 
@@ -98,11 +99,9 @@ json to_json(const Problem& problem) {
 json to_json(const Configuration& configuration) {
     json out;
     out["key"] = configuration.key();
-    for (int i = 0; i < axis_count; ++i) {
-        const Axis axis = static_cast<Axis>(i);
-        const int value = axis_value(configuration, axis);
-        const bool named = !domain(axis).names.empty() || (axis == Axis::block_size && value == whole_row);
-        out[std::string(axis_names.name(axis))] = named ? json(axis_text(axis, value)) : json(value);
+    for (const AxisRow& row : axis_table) {
+        const int value = axis_value(configuration, row.axis);
+        out[std::string(row.name)] = row.domain.is_number(value) ? json(value) : json(axis_text(row.axis, value));
     }
     return out;
 }

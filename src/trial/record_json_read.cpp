@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "space/axes.h"
 #include "support/error.h"
 #include "trial/record_json.h"
 #include "trial/record_reader.h"
@@ -69,11 +70,7 @@ void read_axis(const JsonReader& in, Configuration& configuration, Axis axis) {
     if (!value) {
         const std::string_view* first = allowed.names.data();
         in.fail(allowed.names.empty()
-                    ? fmt::format("{} is not a value of {}; {} from {} to {}", quoted_for_message(text), axis_names.name(axis),
-                                  axis == Axis::block_size ? "'row', or a power of two"
-                                  : allowed.power_of_two   ? "a power of two"
-                                                           : "a whole number",
-                                  axis == Axis::block_size ? 1 : allowed.least, allowed.most)
+                    ? fmt::format("{} is not a value of {}; {}", quoted_for_message(text), axis_names.name(axis), allowed.wanted())
                     : fmt::format("unknown value {}{}", quoted_for_message(text), suggestion(text, first, first + allowed.names.size())));
     }
     set_axis(configuration, axis, *value);
@@ -81,10 +78,9 @@ void read_axis(const JsonReader& in, Configuration& configuration, Axis axis) {
 
 Configuration read_configuration(const JsonReader& in) {
     Configuration configuration;
-    for (int i = 0; i < axis_count; ++i) {
-        const Axis axis = static_cast<Axis>(i);
-        if (const auto value = in.find(axis_names.name(axis))) {  // absent: written before the axis was added
-            read_axis(*value, configuration, axis);
+    for (const AxisRow& row : axis_table) {
+        if (const auto value = in.find(row.name)) {  // absent: written before the axis was added
+            read_axis(*value, configuration, row.axis);
         }
     }
     // The key also catches an axis that this version does not know and that makes a difference.

@@ -29,7 +29,7 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.load_hint = CacheHint::cache_global;
     c.store_hint = CacheHint::streaming;
     c.stages = 2;
-    c.offset_bits = OffsetBits::bits64;
+    c.offset_bits = OffsetBits::_64;
     c.dgamma = DgammaMethod::split;
     c.reduce_rows = 128;
     c.reduce_warps = 8;

@@ -58,7 +58,7 @@ TEST(Rules, ReadAxesByNameAndWhatFollowsFromThem) {
     c.reduction = Reduction::guard;
     c.grid = Grid::persistent_strided;
     c.store_hint = CacheHint::streaming;
-    c.offset_bits = OffsetBits::bits64;
+    c.offset_bits = OffsetBits::_64;
     c.rows_binding = RowsBinding::runtime;
     for (const char* holds :
          {"num_warps == 8", "threads == 512", "rows_side_by_side == 4", "block == 4096", "block_size == row", "reduction == guard",

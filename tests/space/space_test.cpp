@@ -36,7 +36,7 @@ rules:
     EXPECT_EQ(space.axes[0].values, (std::vector<int>{static_cast<int>(Reduction::even), static_cast<int>(Reduction::masked)}));
     EXPECT_EQ(space.axes[1].values, (std::vector<int>{8, 4}));
     EXPECT_EQ(space.axes[2].values, (std::vector<int>{whole_row, 512}));
-    EXPECT_EQ(space.axes[3].values, (std::vector<int>{static_cast<int>(OffsetBits::bits64), static_cast<int>(OffsetBits::auto_)}));
+    EXPECT_EQ(space.axes[3].values, (std::vector<int>{static_cast<int>(OffsetBits::_64), static_cast<int>(OffsetBits::auto_)}));
     EXPECT_EQ(space.points(), 16U);
     ASSERT_EQ(space.rules.size(), 2U);
     EXPECT_EQ(space.rules[0].name, "threads_per_row");

@@ -3,7 +3,7 @@
 #include "devices/compile/compile_cache.h"
 #include "devices/registry.h"
 #include "devices/replay/replay_script.h"
-#include "kernels/gpu/source_parts.h"
+#include "kernels/gpu/macros.h"
 #include "support/atomic_file.h"
 #include "support/build_id.h"
 #include "support/error.h"
@@ -22,11 +22,7 @@ std::string build_text() {
 }
 
 std::string gpu_text(const DeviceInfo& device) {
-    std::string text = open_compiler(device)->name();
-    for (const gpu::SourcePart& part : gpu::source_parts()) {
-        text.append("\n").append(part.path).append("\n").append(part.text);
-    }
-    return text;
+    return open_compiler(device)->name() + "\n" + std::string(gpu::source());
 }
 
 std::string replay_text(const std::string& script) {

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "space/common_limits.h"
+
 namespace normtune::cpu {
 
 namespace {
@@ -146,8 +148,7 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                       "no atomic addition of vectors, and one launch anyway: partials (an fp32 row a thread), or split",
                       {Axis::dgamma},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                          const bool wanted = p.operation.has_backward() && p.operation.affine;
-                          return !wanted || c.dgamma == DgammaMethod::partials || c.dgamma == DgammaMethod::split;
+                          return !has_dgamma(p) || c.dgamma == DgammaMethod::partials || c.dgamma == DgammaMethod::split;
                       }});
 }
 
@@ -164,19 +165,7 @@ int columns_at_once(const Configuration& c, Dtype dtype) {
 }
 
 BackendTraits cpu_traits() {
-    BackendTraits traits{.backend = Backend::cpu, .inert = {}, .limits = {}};
-    traits.inert = {
-        {Axis::rows_binding, "rows per program are bound at run time: CPU kernels are compiled ahead of time"},
-        {Axis::vector_bytes, "a memory access is a whole vector of the instruction set"},
-        {Axis::offset_bits, "addresses are 64 bits wide"},
-        {Axis::reduce_rows, "dgamma is reduced over the threads' rows in one go: there are no tiles"},
-        {Axis::reduce_cols, "dgamma's columns are divided among the threads: there are no tiles"},
-        {Axis::reduce_warps, "dgamma's columns are divided among the threads: there are no tiles"},
-        {Axis::waves_per_eu, "an occupancy hint of AMD's compiler"},
-        {Axis::tile_rows, "vectors are summed one row at a time: there are no tiles of rows"},
-        {Axis::unit_margin, "all processors work on each launch"},
-        {Axis::deferred_steps, "a partial sum is handed on when all rows are done"},
-    };
+    BackendTraits traits{.backend = Backend::cpu, .inert = inert_axes(Backend::cpu), .limits = {}};
     add_tile_limits(traits.limits);
     add_residency_limits(traits.limits);
     add_memory_limits(traits.limits);

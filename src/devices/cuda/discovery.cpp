@@ -127,7 +127,7 @@ std::optional<DeviceInfo> known_cuda_device(const std::string& arch) {
 }
 
 BackendTraits cuda_traits() {
-    return {Backend::cuda, gpu::gpu_inert_axes(Backend::cuda), gpu::gpu_limits(), false, false};
+    return {Backend::cuda, inert_axes(Backend::cuda), gpu::gpu_limits(), false, false};
 }
 
 }  // namespace normtune::cuda

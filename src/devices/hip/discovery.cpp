@@ -126,7 +126,7 @@ DeviceInfo describe_hip_device(int ordinal) {
 }
 
 BackendTraits hip_traits() {
-    return {Backend::hip, gpu::gpu_inert_axes(Backend::hip), gpu::gpu_limits(), false, false};
+    return {Backend::hip, inert_axes(Backend::hip), gpu::gpu_limits(), false, false};
 }
 
 }  // namespace normtune::hip

@@ -139,8 +139,4 @@ LaunchPlan launch_plan(const Configuration& configuration, const Problem& proble
     return Planner(configuration, problem, device).plan();
 }
 
-bool runs_reduce_kernel(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    return partial_rows(c, problem, device) > 0 && has_reduce_kernel(c.dgamma);
-}
-
 }  // namespace normtune::gpu

@@ -46,7 +46,4 @@ struct LaunchPlan {
 /// The configuration must be expressible (limits.h). eps is read from the problem.
 LaunchPlan launch_plan(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
-/// Is there a second kernel that sums partial rows to dgamma?
-bool runs_reduce_kernel(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
-
 }  // namespace normtune::gpu

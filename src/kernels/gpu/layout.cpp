@@ -19,10 +19,6 @@ std::int64_t align16(std::int64_t bytes) {
 
 }  // namespace
 
-bool persistent(const Configuration& c) {
-    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous;
-}
-
 RowLayout row_layout(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     RowLayout out;
     const int cols = static_cast<int>(problem.shape.cols);
@@ -30,11 +26,8 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     out.groups = out.threads / c.threads_per_row;
     out.step_rows = out.groups * c.tile_rows;
     const int element = bytes_of(problem.operation.dtype);
-    out.vector_elements = std::max(1, c.vector_bytes / element);
-    while (problem.shape.cols % out.vector_elements != 0 || problem.shape.row_stride % out.vector_elements != 0) {
-        out.vector_elements /= 2;
-    }
-    out.vector_bytes = out.vector_elements * element;
+    out.vector_bytes = access_bytes(c.vector_bytes, problem);
+    out.vector_elements = out.vector_bytes / element;
     out.sweep_cols = c.threads_per_row * out.vector_elements;
     if (out.sweep_cols > 0) {
         out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols)) : c.block_size / out.sweep_cols;
@@ -52,7 +45,7 @@ int row_inputs(const Operation& operation, bool backward) {
 }
 
 bool sums_dgamma(const Configuration& c, const Problem& problem) {
-    return problem.operation.has_backward() && problem.operation.affine && c.dgamma != DgammaMethod::split;
+    return has_dgamma(problem) && c.dgamma != DgammaMethod::split;
 }
 
 bool sums_in_memory(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
@@ -123,7 +116,7 @@ SplitShape split_shape(const Configuration& c, const Problem& problem, const Dev
 }
 
 std::int64_t partial_rows(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    if (!problem.operation.has_backward() || !problem.operation.affine) {
+    if (!has_dgamma(problem)) {
         return 0;
     }
     if (c.dgamma == DgammaMethod::split) {

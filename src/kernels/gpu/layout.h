@@ -40,7 +40,6 @@ struct GridShape {
 };
 GridShape grid_shape(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
-bool persistent(const Configuration& configuration);
 /// Is dgamma summed by the backward kernel itself, and in memory because its rows come in several blocks?
 bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);

@@ -38,15 +38,6 @@ int working_registers(const Configuration& c, int held, const Problem& p) {
     return 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
 }
 
-bool has_dgamma(const Problem& p) {
-    return p.operation.has_backward() && p.operation.affine;
-}
-
-// Planning asks a limit about every combination of the axes it reads, also those that a limit before it takes.
-int rows_side_by_side(const Configuration& c, const DeviceInfo& d) {
-    return std::max(1, c.num_warps * d.warp_size / c.threads_per_row);
-}
-
 /// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
 std::string basic_objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const int threads = c.num_warps * d.warp_size;
@@ -70,13 +61,15 @@ std::string basic_objection(const Configuration& c, const Problem& p, const Devi
     if (c.grid == Grid::per_row && c.rows_per_program != 1) {
         return "per_row has one row a program";
     }
-    if (c.offset_bits == OffsetBits::bits32 && needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride)) {
+    if (c.offset_bits == OffsetBits::_32 && needs_64_bit_offsets(p.shape.rows, p.shape.cols, p.shape.row_stride)) {
         return "32-bit offsets do not reach the last element";
     }
     return {};
 }
 
-std::vector<BackendLimit> make_limits() {
+}  // namespace
+
+std::vector<BackendLimit> gpu_limits() {
     using C = const Configuration&;
     using P = const Problem&;
     using D = const DeviceInfo&;
@@ -164,8 +157,6 @@ std::vector<BackendLimit> make_limits() {
     return out;
 }
 
-}  // namespace
-
 int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const Operation& operation = p.operation;
     const RowLayout layout = row_layout(c, p, d);
@@ -186,19 +177,8 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
     return std::max(forward, backward);
 }
 
-std::vector<BackendLimit> gpu_limits() {
-    return make_limits();
-}
-
-std::vector<InertAxis> gpu_inert_axes(Backend backend) {
-    if (backend == Backend::hip) {
-        return {};
-    }
-    return {{Axis::waves_per_eu, "waves_per_eu is a hint to AMD's compilers"}};
-}
-
 std::string objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
-    static const std::vector<BackendLimit> limits = make_limits();
+    static const std::vector<BackendLimit> limits = gpu_limits();
     std::string reason = basic_objection(c, p, d);
     for (auto limit = limits.begin(); reason.empty() && limit != limits.end(); ++limit) {
         if (!limit->admits(c, p, d)) {

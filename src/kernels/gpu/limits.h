@@ -12,9 +12,6 @@ namespace normtune::gpu {
 /// device's sizes, so one list serves all architectures.
 std::vector<BackendLimit> gpu_limits();
 
-/// Axes without a meaning on the backend: waves_per_eu on NVIDIA.
-std::vector<InertAxis> gpu_inert_axes(Backend backend);
-
 /// The reason why the configuration cannot be compiled for the problem, or an empty string. Everything is checked,
 /// also what planning has checked before: shapes that verification derives have been planned by nobody.
 std::string objection(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);

@@ -1,11 +1,14 @@
 #include "kernels/gpu/macros.h"
 
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/source_parts.h"
+#include "space/axes.h"
+#include "space/common_limits.h"
 #include "space/heuristics.h"
 
 namespace normtune::gpu {
@@ -13,8 +16,40 @@ namespace {
 
 bool wide_offsets(const Configuration& c, const Problem& problem) {
     const Shape& shape = problem.shape;
-    return c.offset_bits == OffsetBits::bits64 ||
+    return c.offset_bits == OffsetBits::_64 ||
            (c.offset_bits == OffsetBits::auto_ && needs_64_bit_offsets(shape.rows, shape.cols, shape.row_stride));
+}
+
+/// What the problem makes no use of stands at a fixed value, so that the code of others serves it, too.
+Configuration used_part(Configuration c, const Problem& problem) {
+    const bool dgamma = has_dgamma(problem);
+    if (!dgamma) {
+        c.dgamma = DgammaMethod::partials;
+        c.deferred_steps = 0;
+    }
+    if (!dgamma || c.dgamma == DgammaMethod::atomic) {  // no tile sums partial rows up
+        c.reduce_rows = c.reduce_cols = c.reduce_warps = 1;
+    }
+    return c;
+}
+
+void define_values(std::string& out, std::string_view macro, std::span<const std::string_view> names) {
+    for (std::size_t value = 0; value < names.size(); ++value) {
+        out += fmt::format("#define {}_{} {}\n", macro, names[value], value);
+    }
+}
+
+/// "#define NT_RESIDENCY_registers 0", …: what the source compares its macros with, by NT_IS(RESIDENCY, registers).
+std::string value_names() {
+    std::string text = "#define NT_IS(macro, value) (NT_##macro == NT_##macro##_##value)\n";
+    define_values(text, "NT_DTYPE", dtype_names.names);
+    define_values(text, "NT_CASTING", casting_names.names);
+    for (const AxisRow& axis : axis_table) {
+        if (!axis.macro.empty()) {
+            define_values(text, axis.macro, axis.domain.names);
+        }
+    }
+    return text + "\n";
 }
 
 }  // namespace
@@ -28,7 +63,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     const RowLayout layout = row_layout(c, problem, device);
     const bool forward = operation.has_forward();
     const bool backward = operation.has_backward();
-    const bool dgamma = backward && operation.affine;
+    const bool dgamma = has_dgamma(problem);
     const bool split = dgamma && c.dgamma == DgammaMethod::split;
     const bool reduce = dgamma && has_reduce_kernel(c.dgamma);  // whether or not this M needs it
     const GridShape grid = grid_shape(c, problem, device);
@@ -56,28 +91,18 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     // How.
     add("WARP_SIZE", device.warp_size);
     add("HAS_ASYNC_COPY", device.has_async_copy);
+    const Configuration used = used_part(c, problem);
+    for (const AxisRow& axis : axis_table) {
+        if (!axis.macro.empty()) {
+            out.push_back({std::string(axis.macro), fmt::format_int(axis_value(used, axis.axis)).str()});
+        }
+    }
     add("THREADS", layout.threads);
-    add("THREADS_PER_ROW", c.threads_per_row);
-    add("TILE_ROWS", c.tile_rows);
     add("ROWS_PER_PROGRAM", c.rows_binding == RowsBinding::constexpr_ ? grid.rows_per_program : 0);
-    add("BLOCK", c.block_size);
-    add("RESIDENCY", c.residency);
-    add("REDUCTION", c.reduction);
-    add("GRID", c.grid);
     add("MIN_PROGRAMS", least_resident_programs(c, device));
-    add("GAMMA", c.gamma);
     add("VECTOR", layout.vector_elements);
-    add("LOAD_HINT", c.load_hint);
-    add("STORE_HINT", c.store_hint);
-    add("STAGES", c.stages);
     add("OFFSET_BITS", wide_offsets(c, problem) ? 64 : 32);
-    add("DGAMMA", dgamma ? c.dgamma : DgammaMethod::partials);
-    add("DEFERRED_STEPS", dgamma ? c.deferred_steps : 0);
-    const bool tile = dgamma && (reduce || c.dgamma == DgammaMethod::cooperative);
-    add("REDUCE_ROWS", tile ? c.reduce_rows : 1);
-    add("REDUCE_COLS", tile ? c.reduce_cols : 1);
-    add("REDUCE_THREADS", tile ? c.reduce_warps * device.warp_size : device.warp_size);
-    add("WAVES_PER_EU", c.waves_per_eu);
+    add("REDUCE_THREADS", used.reduce_warps * device.warp_size);
     add("SHARED_FORWARD", forward ? shared_bytes(c, problem, device, false) : 0);
     add("SHARED_BACKWARD", backward ? shared_bytes(c, problem, device, true) : 0);
     return out;
@@ -97,7 +122,7 @@ std::string_view source() {
         // The order in which each part may use those before it.
         constexpr std::array order{"prelude.gpu.h", "nvidia.gpu.h", "amd.gpu.h",    "types.gpu.h",   "layout.gpu.h",
                                    "rows.gpu.h",    "values.gpu.h", "reduce.gpu.h", "forward.gpu.h", "backward.gpu.h"};
-        std::string text;
+        std::string text = value_names();
         for (const std::string_view name : order) {
             for (const SourcePart& part : source_parts()) {
                 if (part.path == name) {

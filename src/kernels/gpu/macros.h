@@ -24,7 +24,8 @@ std::vector<Macro> macros(const Configuration& configuration, const Problem& pro
 /// "-DNAME=VALUE", one option a macro.
 std::vector<std::string> define_options(const std::vector<Macro>& macros);
 
-/// The kernels' source, all parts in order. Compile as C++17; no header is needed.
+/// The kernels' source: the names of the macros' values ("#define NT_RESIDENCY_registers 0", from the table of axes), then all
+/// parts in order. Compile as C++17; no header is needed.
 std::string_view source();
 
 /// The source with its macros written at its head: compiles by itself.

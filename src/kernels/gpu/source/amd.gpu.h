@@ -56,7 +56,7 @@ NT_DEVICE void nt_read_native(unsigned* w, const void* p) {
 }
 template <int Bytes, bool Constant>
 NT_DEVICE void nt_read(unsigned* w, const void* p) {
-    nt_read_native<Bytes, NT_LOAD_HINT == 1>(w, p);
+    nt_read_native<Bytes, NT_IS(LOAD_HINT, streaming)>(w, p);
 }
 template <int Bytes>
 NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {
@@ -66,7 +66,7 @@ template <int Bytes>
 NT_DEVICE void nt_write(void* p, const unsigned* w) {
     if constexpr (Bytes == 2) {
         unsigned short* to = static_cast<unsigned short*>(p);
-        if constexpr (NT_STORE_HINT == 1) {
+        if constexpr (NT_IS(STORE_HINT, streaming)) {
             __builtin_nontemporal_store(static_cast<unsigned short>(w[0]), to);
         } else {
             *to = static_cast<unsigned short>(w[0]);
@@ -74,7 +74,7 @@ NT_DEVICE void nt_write(void* p, const unsigned* w) {
     } else {
         typename nt_native<Bytes / 4>::type v;
         __builtin_memcpy(&v, w, Bytes);
-        if constexpr (NT_STORE_HINT == 1) {
+        if constexpr (NT_IS(STORE_HINT, streaming)) {
             __builtin_nontemporal_store(v, static_cast<typename nt_native<Bytes / 4>::type*>(p));
         } else {
             *static_cast<typename nt_native<Bytes / 4>::type*>(p) = v;

@@ -2,7 +2,7 @@
 
 #if NT_BACKWARD
 /// m = dy·g, as the casting rounds it.
-NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_CASTING == nt_none ? nt_round<nt_element>(dy * g) : dy * g; }
+NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_IS(CASTING, none) ? nt_round<nt_element>(dy * g) : dy * g; }
 
 /// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not.
 struct nt_scales {
@@ -54,7 +54,7 @@ private:
 /// A block's share of dgamma, added where the rows are too wide to keep it: into this group's own partial row, or
 /// atomically into the sums.
 NT_DEVICE void nt_add_to_memory(float* partials, int partial_row, bool first, int column, const float (&v)[nt_width]) {
-    if constexpr (NT_DGAMMA == nt_atomic) {
+    if constexpr (NT_IS(DGAMMA, atomic)) {
         nt_add_to(partials + column, v);
     } else {
         float* to = partials + static_cast<long long>(partial_row) * nt_cols + column;
@@ -127,7 +127,7 @@ NT_CONSTANT constexpr int nt_epilogue_bytes() {
     if (nt_sums_in_registers && nt_threads > nt_max(nt_threads_per_row, NT_WARP_SIZE)) {
         bytes = nt_threads / nt_max(nt_threads_per_row, NT_WARP_SIZE) * nt_accesses * nt_sweep_cols * 4;
     }
-    if (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
+    if (nt_sums_dgamma && NT_IS(DGAMMA, atomic)) {
         bytes = nt_max(bytes, 16);
     }
     return bytes;
@@ -168,7 +168,7 @@ NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
     if (NT_DEFERRED_STEPS > 0) {
         bytes = nt_deferred_at(inputs) + nt_deferred_bytes;
     }
-    if (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
+    if (nt_sums_dgamma && NT_IS(DGAMMA, cooperative)) {
         bytes = nt_max(bytes, nt_column_scratch(nt_tile_lanes, nt_tile_width, nt_threads) * 4);
     }
     return bytes;
@@ -214,14 +214,14 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
         scales.open(step);
         stage.open(step);
-        if constexpr (NT_RESIDENCY == nt_registers) {
+        if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
         }
         nt_row_sums row_sums;
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
             stage.first_pass(step, chunk, 2);
-            if constexpr (NT_RESIDENCY != nt_registers) {
+            if constexpr (!NT_IS(RESIDENCY, registers)) {
                 if (chunk == 0) {
                     gammas.before_sum();
                 }
@@ -242,13 +242,13 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     float v[nt_width], d[nt_width];
                     stage.get(step, chunk, 0, held, access).unpack(v);
                     stage.get(step, chunk, 1, held, access).unpack(d);
-                    if (NT_REDUCTION != nt_guard || inside) {
+                    if (!NT_IS(REDUCTION, guard) || inside) {
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             row_sums.add(held, i, nt_scaled_gradient(d[i], g[i]) * v[i], inside);
                             if constexpr (nt_sums_dgamma) {
                                 const float product = d[i] * nt_normalised(v[i], scales.now[held]);
-                                const float share = NT_CASTING == nt_none ? nt_round<nt_element>(product) : product;
+                                const float share = NT_IS(CASTING, none) ? nt_round<nt_element>(product) : product;
                                 if constexpr (nt_sums_in_registers) {
                                     sums[access][i] += share;
                                 } else {
@@ -329,12 +329,12 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     if constexpr (nt_sums_in_registers && !nt_publishes) {
         nt_combine_groups(sums, shared, dgamma, partials, program, programs);
     }
-    if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_atomic) {
+    if constexpr (nt_sums_dgamma && NT_IS(DGAMMA, atomic)) {
         if (programs > 1 || nt_sums_in_memory) {
             nt_finish_atomic(partials, counter, programs, dgamma, shared);
         }
     }
-    if constexpr (nt_sums_dgamma && NT_DGAMMA == nt_cooperative) {
+    if constexpr (nt_sums_dgamma && NT_IS(DGAMMA, cooperative)) {
         const int reducer = programs - 1 - program;  // of a strided grid, the last programs have the fewest rows
         if constexpr (nt_publishes) {
             if (reducer >= nt_reduce_tiles) {

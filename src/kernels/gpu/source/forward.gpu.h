@@ -42,7 +42,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         if (walk.first_row(step) >= walk.rows) {
             break;
         }
-        if constexpr (NT_RESIDENCY == nt_registers) {
+        if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
         }
         stage.open(step);
@@ -75,22 +75,22 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         if constexpr (keep_sum) {
                             out.unpack(v);
                             stage.now[0][held][access] = out;
-                            if constexpr (NT_RESIDENCY == nt_shared) {
+                            if constexpr (NT_IS(RESIDENCY, shared)) {
                                 nt_store_shared(stage.piece(step, 0, held, chunk * nt_accesses + access), out);
                             }
                         }
                     }
-                    if (NT_REDUCTION != nt_guard || inside) {
+                    if (!NT_IS(REDUCTION, guard) || inside) {
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
-                            const float square = NT_CASTING == nt_none ? nt_round<nt_element>(v[i] * v[i]) : v[i] * v[i];
+                            const float square = NT_IS(CASTING, none) ? nt_round<nt_element>(v[i] * v[i]) : v[i] * v[i];
                             row_sums.add(held, i, square, inside);
                         }
                     }
                 }
             }
         }
-        if constexpr (NT_RESIDENCY != nt_registers) {
+        if constexpr (!NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
         }
         float sum[nt_held_rows];
@@ -107,7 +107,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
 
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
-            if constexpr (keep_sum && NT_RESIDENCY == nt_reload) {
+            if constexpr (keep_sum && NT_IS(RESIDENCY, reload)) {
                 nt_reload_sum(stage, s, step, chunk);
             } else {
                 stage.second_pass(step, chunk);

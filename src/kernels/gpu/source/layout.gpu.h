@@ -9,13 +9,6 @@ typedef long long nt_index;
 typedef int nt_index;
 #endif
 
-enum { nt_llama, nt_gemma, nt_none };                                             // NT_CASTING
-enum { nt_where, nt_masked, nt_guard, nt_even };                                  // NT_REDUCTION
-enum { nt_registers, nt_shared, nt_reload };                                      // NT_RESIDENCY
-enum { nt_per_row, nt_packed, nt_persistent_strided, nt_persistent_contiguous };  // NT_GRID
-enum { nt_hoisted, nt_before, nt_after };                                         // NT_GAMMA
-enum { nt_partials, nt_atomic, nt_split, nt_cooperative, nt_published };          // NT_DGAMMA
-
 NT_CONSTANT constexpr int nt_ceil_div(int a, int b) { return (a + b - 1) / b; }
 NT_CONSTANT constexpr int nt_max(int a, int b) { return a > b ? a : b; }
 
@@ -35,10 +28,10 @@ constexpr bool nt_fused = NT_FUSED != 0;
 
 // dgamma's sums of a program: in registers, or in memory where a row's blocks are more than registers hold. Of several
 // programs they are partial sums, which some methods publish before the last rows' dx is written.
-constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && NT_DGAMMA != nt_split;
+constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && !NT_IS(DGAMMA, split);
 constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
 constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
-constexpr bool nt_publishes = nt_sums_in_registers && (NT_DGAMMA == nt_published || NT_DGAMMA == nt_cooperative);
+constexpr bool nt_publishes = nt_sums_in_registers && (NT_IS(DGAMMA, published) || NT_IS(DGAMMA, cooperative));
 static_assert(NT_DEFERRED_STEPS == 0 || nt_publishes, "dx waits for sums that are published, and for no others");
 
 typedef nt_vector<nt_element, nt_width> nt_data;
@@ -46,12 +39,12 @@ typedef nt_vector<nt_weight, nt_width> nt_gamma;
 
 // Rows fetched ahead lie in slots of shared memory, filled by asynchronous copies where the device has them.
 #if defined(NT_ASYNC_COPY)
-constexpr bool nt_async = NT_STAGES > 1 || NT_RESIDENCY == nt_shared;
+constexpr bool nt_async = NT_STAGES > 1 || NT_IS(RESIDENCY, shared);
 #else
 constexpr bool nt_async = false;
 #endif
 constexpr bool nt_ahead = NT_STAGES > 1;
-constexpr int nt_slots = nt_async || NT_RESIDENCY == nt_shared ? nt_max(1, NT_STAGES - 1) : 0;
+constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, NT_STAGES - 1) : 0;
 
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
 /// shared memory where the row lies there), slots. The sums of dgamma use it again from the start or, published, follow.
@@ -59,7 +52,7 @@ constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
 constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
 NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
 constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
-constexpr bool nt_gamma_in_shared = nt_affine && NT_GAMMA == nt_hoisted && NT_RESIDENCY == nt_shared;
+constexpr bool nt_gamma_in_shared = nt_affine && NT_IS(GAMMA, hoisted) && NT_IS(RESIDENCY, shared);
 constexpr int nt_slots_at = nt_gamma_at + (nt_gamma_in_shared ? nt_row_accesses * nt_threads * nt_gamma::bytes : 0);
 constexpr int nt_piece = nt_data::bytes;  // one thread's part of one access
 NT_CONSTANT constexpr int nt_slot_bytes(int inputs) { return inputs * nt_held_rows * nt_row_accesses * nt_threads * nt_piece; }
@@ -78,7 +71,7 @@ NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
 NT_DEVICE int nt_lane() { return nt_thread() % nt_threads_per_row; }
 NT_DEVICE int nt_column(int access) { return access * nt_sweep_cols + nt_lane() * nt_width; }
 /// Is the vector at `column` part of the row? With `even` all are, and nothing is asked.
-NT_DEVICE bool nt_in_row(int column) { return NT_REDUCTION == nt_even || column < nt_cols; }
+NT_DEVICE bool nt_in_row(int column) { return NT_IS(REDUCTION, even) || column < nt_cols; }
 
 /// Byte offset of a thread's `access`-th vector in `row` of a tensor of E whose rows are `stride` elements apart. The
 /// access's part is a constant of its own, so that one address serves all accesses of a row.
@@ -98,9 +91,9 @@ struct nt_walk {
     NT_DEVICE int per_program() const { return NT_ROWS_PER_PROGRAM > 0 ? NT_ROWS_PER_PROGRAM : rows_per_program; }
     NT_DEVICE int steps_per_tile() const { return per_program() / nt_step_rows; }
     NT_DEVICE int steps() const {
-        if constexpr (NT_GRID == nt_per_row) {
+        if constexpr (NT_IS(GRID, per_row)) {
             return 1;
-        } else if constexpr (NT_GRID == nt_persistent_strided) {
+        } else if constexpr (NT_IS(GRID, persistent_strided)) {
             const int tiles = static_cast<int>((rows + per_program() - 1) / per_program());
             return (tiles - program + programs - 1) / programs * steps_per_tile();
         } else {
@@ -108,9 +101,9 @@ struct nt_walk {
         }
     }
     NT_DEVICE nt_index first_row(int step) const {
-        if constexpr (NT_GRID == nt_per_row) {
+        if constexpr (NT_IS(GRID, per_row)) {
             return static_cast<nt_index>(program);
-        } else if constexpr (NT_GRID == nt_persistent_strided) {
+        } else if constexpr (NT_IS(GRID, persistent_strided)) {
             const int tile = program + step / steps_per_tile() * programs;
             return static_cast<nt_index>(tile) * per_program() + step % steps_per_tile() * nt_step_rows;
         } else {
@@ -120,7 +113,7 @@ struct nt_walk {
     /// The last step that has a row.
     NT_DEVICE int last_step() const {
         int last = steps() - 1;
-        if constexpr (NT_GRID != nt_per_row) {
+        if constexpr (!NT_IS(GRID, per_row)) {
             while (first_row(last) >= rows) {
                 --last;
             }

@@ -99,16 +99,16 @@ NT_DEVICE unsigned nt_multiply_pair_fp16(unsigned a, unsigned b) {
 }
 #endif
 
-#if NT_LOAD_HINT == 1
+#if NT_IS(LOAD_HINT, streaming)
 #define NT_LOAD_OP ".cs"
-#elif NT_LOAD_HINT == 2
+#elif NT_IS(LOAD_HINT, cache_global)
 #define NT_LOAD_OP ".cg"
 #else
 #define NT_LOAD_OP ""
 #endif
-#if NT_STORE_HINT == 1
+#if NT_IS(STORE_HINT, streaming)
 #define NT_STORE_OP ".cs"
-#elif NT_STORE_HINT == 2
+#elif NT_IS(STORE_HINT, cache_global)
 #define NT_STORE_OP ".cg"
 #else
 #define NT_STORE_OP ""
@@ -240,7 +240,7 @@ NT_DEVICE unsigned nt_shared_address(const void* p) {
 template <int Bytes>
 NT_DEVICE void nt_copy_async(void* to, const void* from) {
     const unsigned address = nt_shared_address(to);
-#if NT_LOAD_HINT == 1
+#if NT_IS(LOAD_HINT, streaming)
     unsigned long long policy;
     asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     if constexpr (Bytes == 16) {
@@ -249,7 +249,7 @@ NT_DEVICE void nt_copy_async(void* to, const void* from) {
         asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(Bytes), "l"(policy) : "memory");
     }
 #else
-    if constexpr (Bytes == 16 && NT_LOAD_HINT == 2) {
+    if constexpr (Bytes == 16 && NT_IS(LOAD_HINT, cache_global)) {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
     } else {
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(Bytes) : "memory");

@@ -110,7 +110,7 @@ NT_DEVICE void nt_take_published(float (&v)[Width], float* from) {
 }
 /// Tiles of the reduction, and those that sum them up: a launch of their own, or the programs themselves.
 constexpr int nt_reduce_tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
-NT_DEVICE int nt_reducers(int programs) { return NT_DGAMMA == nt_cooperative && programs < nt_reduce_tiles ? programs : nt_reduce_tiles; }
+NT_DEVICE int nt_reducers(int programs) { return NT_IS(DGAMMA, cooperative) && programs < nt_reduce_tiles ? programs : nt_reduce_tiles; }
 /// The programs that have published are counted, too: whoever looked for the sums themselves while they come would slow
 /// them down. The count says when to look and no more, so nothing is ordered by it either.
 NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
@@ -265,7 +265,7 @@ nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float*
                 NT_UNROLL
                 for (int i = 0; i < width; ++i) {
                     const float product = d[i] * nt_normalised(v[i], scale[k]);
-                    total[i] += NT_CASTING == nt_none ? nt_round<nt_element>(product) : product;
+                    total[i] += NT_IS(CASTING, none) ? nt_round<nt_element>(product) : product;
                 }
             }
         }
@@ -347,7 +347,7 @@ NT_DEVICE void nt_emit_dgamma(void* dgamma, float* partials, int program, int pr
         nt_publish(partials + static_cast<long long>(program) * nt_cols + column, v);
     } else if (programs == 1) {
         nt_store_dgamma(dgamma, column, v);
-    } else if constexpr (NT_DGAMMA == nt_atomic) {
+    } else if constexpr (NT_IS(DGAMMA, atomic)) {
         nt_add_to(partials + column, v);
     } else {
         nt_store_floats(partials + static_cast<long long>(program) * nt_cols + column, v);

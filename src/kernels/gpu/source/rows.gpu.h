@@ -130,7 +130,7 @@ struct nt_stage {
                 nt_commit();
             }
             nt_wait<nt_ahead ? depth - 1 : 0>();
-            if constexpr (NT_RESIDENCY == nt_registers) {
+            if constexpr (NT_IS(RESIDENCY, registers)) {
                 read_slot(step, 0);
                 if (step + depth < steps) {
                     rows.fill(shared, slot(step), walk, step + depth);
@@ -144,28 +144,28 @@ struct nt_stage {
                 copy(ahead[i], ahead[i + 1]);
             }
             load_block(ahead[depth - 1], step + depth, 0, Inputs);
-        } else if constexpr (NT_RESIDENCY == nt_registers) {
+        } else if constexpr (NT_IS(RESIDENCY, registers)) {
             load_block(now, step, 0, Inputs);
         }
     }
 
     /// Brings a block's first `inputs` tensors within reach of get().
     NT_DEVICE void first_pass(int step, int chunk, int inputs) {
-        if constexpr (NT_RESIDENCY == nt_reload) {
+        if constexpr (NT_IS(RESIDENCY, reload)) {
             load_block(now, step, chunk, inputs);
         }
     }
     NT_DEVICE void second_pass(int step, int chunk) {
-        if constexpr (NT_RESIDENCY == nt_reload) {
+        if constexpr (NT_IS(RESIDENCY, reload)) {
             load_block(now, step, chunk, Inputs);
-        } else if constexpr (NT_RESIDENCY == nt_registers && nt_element::bytes < 4) {
+        } else if constexpr (NT_IS(RESIDENCY, registers) && nt_element::bytes < 4) {
             forget_numbers();
         }
     }
     /// One vector of the block. Shared memory is read here, vector by vector: a whole block of a wide row would not
     /// fit the registers.
     NT_DEVICE nt_data get(int step, int chunk, int input, int held, int access) const {
-        if constexpr (NT_RESIDENCY == nt_shared) {
+        if constexpr (NT_IS(RESIDENCY, shared)) {
             nt_data v;
             nt_load_shared(v, piece(step, input, held, chunk * nt_accesses + access));
             return v;
@@ -175,7 +175,7 @@ struct nt_stage {
     }
     /// The second pass has read these pieces for the last time: they take the row that comes `depth` steps later.
     NT_DEVICE void release(int step, int chunk, int held, int access) const {
-        if constexpr (NT_RESIDENCY == nt_shared && nt_ahead) {
+        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead) {
             const nt_index row = walk.row(step + depth, held);
             if (step + depth < steps) {
                 NT_UNROLL
@@ -186,7 +186,7 @@ struct nt_stage {
         }
     }
     NT_DEVICE void close() {
-        if constexpr (NT_RESIDENCY == nt_shared && nt_ahead) {
+        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead) {
             nt_commit();
         }
     }

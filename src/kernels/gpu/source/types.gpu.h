@@ -12,17 +12,17 @@ struct nt_fp16 {
 };
 
 template <int Code>
-struct nt_dtype;  // by the code of NT_DTYPE and NT_WEIGHT_DTYPE
+struct nt_dtype;  // of NT_DTYPE and NT_WEIGHT_DTYPE
 template <>
-struct nt_dtype<0> {
+struct nt_dtype<NT_DTYPE_fp32> {
     typedef nt_fp32 type;
 };
 template <>
-struct nt_dtype<1> {
+struct nt_dtype<NT_DTYPE_bf16> {
     typedef nt_bf16 type;
 };
 template <>
-struct nt_dtype<2> {
+struct nt_dtype<NT_DTYPE_fp16> {
     typedef nt_fp16 type;
 };
 
@@ -51,7 +51,7 @@ NT_DEVICE unsigned nt_multiply_pair(E, unsigned, unsigned) {
     return 0u;
 }
 #if defined(NT_MULTIPLY_PAIRS)
-constexpr bool nt_multiplies_pairs = NT_DTYPE != 0;
+constexpr bool nt_multiplies_pairs = !NT_IS(DTYPE, fp32);
 NT_DEVICE unsigned nt_multiply_pair(nt_bf16, unsigned a, unsigned b) { return nt_multiply_pair_bf16(a, b); }
 NT_DEVICE unsigned nt_multiply_pair(nt_fp16, unsigned a, unsigned b) { return nt_multiply_pair_fp16(a, b); }
 #else

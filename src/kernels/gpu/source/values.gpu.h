@@ -2,9 +2,9 @@
 
 /// Gamma, loaded where NT_GAMMA says: once a program, before the row sum, or after it.
 struct nt_gammas {
-    static constexpr bool keep = NT_GAMMA != nt_after && !nt_gamma_in_shared;  // in registers across the row sum
+    static constexpr bool keep = !NT_IS(GAMMA, after) && !nt_gamma_in_shared;  // in registers across the row sum
     // Where rows lie in shared memory because registers are short, gamma comes vector by vector as well.
-    static constexpr bool by_vector = NT_GAMMA == nt_after && NT_RESIDENCY == nt_shared;
+    static constexpr bool by_vector = NT_IS(GAMMA, after) && NT_IS(RESIDENCY, shared);
     const void* base;
     char* shared;
     nt_gamma now[nt_accesses];
@@ -17,14 +17,14 @@ struct nt_gammas {
                 load(v, access);
                 nt_store_shared(nt_gamma_piece(shared, access), v);
             }
-        } else if constexpr (nt_affine && NT_GAMMA == nt_hoisted) {
+        } else if constexpr (nt_affine && NT_IS(GAMMA, hoisted)) {
             load_block(0);
         }
     }
 
     /// Before the row sum, once a step.
     NT_DEVICE void before_sum() {
-        if constexpr (nt_affine && NT_GAMMA == nt_before) {
+        if constexpr (nt_affine && NT_IS(GAMMA, before)) {
             load_block(0);
         }
     }
@@ -40,7 +40,7 @@ struct nt_gammas {
             packed(chunk, access).unpack(g);
             NT_UNROLL
             for (int i = 0; i < nt_width; ++i) {
-                if constexpr (NT_CASTING == nt_none) {
+                if constexpr (NT_IS(CASTING, none)) {
                     const float w = nt_round<nt_element>(g[i]);
                     g[i] = NT_OFFSET != 0 ? nt_round<nt_element>(static_cast<float>(NT_OFFSET) + w) : w;
                 } else if constexpr (NT_OFFSET != 0) {
@@ -85,9 +85,9 @@ private:
 
 /// n, the normalised value, as the casting rounds it before gamma (and before the product with dy).
 NT_DEVICE float nt_normalised(float value, float rstd) {
-    if constexpr (NT_CASTING == nt_llama) {
+    if constexpr (NT_IS(CASTING, llama)) {
         return nt_round<nt_element>(value * rstd);
-    } else if constexpr (NT_CASTING == nt_none) {
+    } else if constexpr (NT_IS(CASTING, none)) {
         return nt_round<nt_element>(value * nt_round<nt_element>(rstd));
     } else {
         return value * rstd;
@@ -99,7 +99,7 @@ NT_DEVICE float nt_normalised(float value, float rstd) {
 NT_DEVICE nt_data nt_scaled(const float (&value)[nt_width], float rstd, const nt_gammas& gammas, int chunk, int access) {
     float v[nt_width];
     nt_data out;
-    if constexpr (nt_multiplies_pairs && NT_CASTING == nt_llama && nt_affine && NT_OFFSET == 0 && NT_DTYPE == NT_WEIGHT_DTYPE) {
+    if constexpr (nt_multiplies_pairs && NT_IS(CASTING, llama) && nt_affine && NT_OFFSET == 0 && NT_DTYPE == NT_WEIGHT_DTYPE) {
         NT_UNROLL
         for (int i = 0; i < nt_width; ++i) {
             v[i] = value[i] * rstd;
@@ -143,7 +143,7 @@ struct nt_row_sums {
     /// Number i of a vector, in the form of NT_REDUCTION.
     NT_DEVICE void add(int held, int i, float q, bool inside) {
         float& sum = part[held][i % chains];
-        if constexpr (NT_REDUCTION == nt_where) {
+        if constexpr (NT_IS(REDUCTION, where)) {
             sum += inside ? q : 0.0f;
         } else {
             sum += q;
