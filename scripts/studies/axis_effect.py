@@ -13,12 +13,13 @@ import argparse
 import collections
 import csv
 import gzip
+import json
 import math
+import pathlib
 import sys
 
-AXES = ("num_warps threads_per_row rows_per_program rows_binding block_size residency reduction grid programs_per_sm gamma "
-        "vector_bytes load_hint store_hint stages offset_bits dgamma reduce_rows reduce_cols reduce_warps waves_per_eu "
-        "tile_rows unit_margin deferred_steps").split()
+SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schemas" / "results.schema.json"
+AXES = [name for name in json.loads(SCHEMA.read_text())["$defs"]["configuration"]["properties"] if name != "key"]
 PROBLEM = ("op mode dtype casting rows cols row_stride weight_dtype affine offset in_place residual").split()
 
 

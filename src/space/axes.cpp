@@ -113,7 +113,7 @@ std::string key_form(const AxisRow& first) {
         for (const AxisRow& row : axes_of_part(first)) {
             out += fmt::format("{}<{}>", row.key.prefix, row.key.placeholder.empty() ? row.name : row.key.placeholder);
         }
-        return out;
+        return first.domain.zero.empty() ? out : fmt::format("{}, {}", out, first.domain.zero);
     }
     for (int value = 0; value < static_cast<int>(first.domain.names.size()); ++value) {
         if (first.key.place == AxisKey::Place::always || value != first.standard) {

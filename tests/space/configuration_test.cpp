@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "space/axes.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -47,9 +48,9 @@ TEST(Configuration, EveryRandomConfigurationComesBackFromItsKey) {
     std::mt19937 random(7);
     for (int i = 0; i < 5000; ++i) {
         Configuration c;
-        for (int a = 0; a < axis_count; ++a) {
-            const auto axis = static_cast<Axis>(a);
-            const AxisDomain& d = domain(axis);
+        for (const AxisRow& row : axis_table) {
+            const Axis axis = row.axis;
+            const AxisDomain& d = row.domain;
             int value = std::uniform_int_distribution<int>(d.least, d.most)(random);
             if (d.power_of_two) {
                 value = 1 << std::uniform_int_distribution<int>(0, 20)(random);
@@ -94,9 +95,12 @@ INSTANTIATE_TEST_SUITE_P(Keys, BadConfigurationKey,
                                          BadKey{"w-4.t128.r1.row.registers.masked.per_row", "'w-4' is not"},
                                          BadKey{"w99999999999.t128.r1.row.registers.masked.per_row", "from 1 to 32"},
                                          BadKey{"w4.t128.r0.row.registers.masked.per_row", "r<rows_per_program>, a whole number from 1"},
+                                         BadKey{"w4.t128.r1.brow.registers.masked.per_row", "'brow' is not b<block_size>"},
+                                         BadKey{"w4.t128.r1.64.registers.masked.per_row", "'64' is not b<block_size>"},
+                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_cache_global", "one of default, streaming, cg"},
                                          BadKey{"w4.t128.r1.b0.registers.masked.per_row", "b<block_size>, a power of two from 1"},
                                          BadKey{"w4.t128.r1.row.registers.mask.per_row", "a reduction: where, masked, guard, even"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.tile64x64", "tile<reduce_rows>x"},
+                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.tile64x64", "tile<R>x<C>x<W>"},
                                          BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_", "one of default, streaming, cg"},
                                          BadKey{"w4.t128.r1.row.registers.masked.per_row.zebra", "a known part"},
                                          BadKey{"w4.t128.r1.row.registers.masked.per_row.publish", "'publish' is not a known part"},

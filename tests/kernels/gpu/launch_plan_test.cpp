@@ -229,11 +229,5 @@ TEST(Limits, HaveNamesOfTheirOwn) {
     }
 }
 
-TEST(Limits, WavesPerEuIsAmdsAlone) {
-    ASSERT_EQ(gpu_inert_axes(Backend::cuda).size(), 1U);
-    EXPECT_EQ(gpu_inert_axes(Backend::cuda)[0].axis, Axis::waves_per_eu);
-    EXPECT_TRUE(gpu_inert_axes(Backend::hip).empty());
-}
-
 }  // namespace
 }  // namespace normtune::gpu

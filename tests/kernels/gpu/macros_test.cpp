@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
+#include <set>
 
 #include "kernels/gpu/emulated_device.h"
+#include "kernels/gpu/source_parts.h"
 
 namespace normtune::gpu {
 namespace {
@@ -52,6 +55,47 @@ TEST(Source, HoldsTogetherWithNoIncludes) {
     for (const char* part : {"nt_forward(", "nt_backward(", "nt_reduce(", "nt_dgamma("}) {
         EXPECT_NE(text.find(part), std::string::npos) << part;
     }
+}
+
+/// "NT_RESIDENCY_registers" → 0, …: what the source's head defines.
+std::map<std::string, int> value_names() {
+    std::map<std::string, int> out;
+    const std::string text(source());
+    const std::regex definition("#define (NT_[A-Z_]+_[a-z0-9_]+) ([0-9]+)");
+    for (std::sregex_iterator it(text.begin(), text.end(), definition); it != std::sregex_iterator(); ++it) {
+        out[(*it)[1]] = std::stoi((*it)[2]);
+    }
+    return out;
+}
+
+TEST(Source, NamesOfValuesAreTheTables) {
+    const std::map<std::string, int> names = value_names();
+    EXPECT_EQ(names.at("NT_LOAD_HINT_streaming"), static_cast<int>(CacheHint::streaming));
+    EXPECT_EQ(names.at("NT_DGAMMA_published"), static_cast<int>(DgammaMethod::published));
+    EXPECT_EQ(names.at("NT_DTYPE_fp16"), static_cast<int>(Dtype::fp16));
+    EXPECT_EQ(names.at("NT_CASTING_none"), static_cast<int>(Casting::none));
+}
+
+// In #if an unknown name is 0, so that no compiler tells one.
+TEST(Source, ComparesNamedValuesByTheirNamesAlone) {
+    const std::map<std::string, int> names = value_names();
+    std::set<std::string> macros;
+    for (const auto& [name, value] : names) {
+        macros.insert(name.substr(0, name.find_first_of("abcdefghijklmnopqrstuvwxyz") - 1));
+    }
+    int compared = 0;
+    for (const SourcePart& part : source_parts()) {
+        const std::string text(part.text);
+        const std::regex by_name("NT_IS\\((\\w+), (\\w+)\\)");
+        for (std::sregex_iterator it(text.begin(), text.end(), by_name); it != std::sregex_iterator(); ++it, ++compared) {
+            EXPECT_TRUE(names.contains("NT_" + (*it)[1].str() + "_" + (*it)[2].str())) << part.path << ": " << it->str();
+        }
+        const std::regex by_number("(NT_[A-Z_]+) *(==|!=|<|>|<=|>=) *[0-9]");
+        for (std::sregex_iterator it(text.begin(), text.end(), by_number); it != std::sregex_iterator(); ++it) {
+            EXPECT_FALSE(macros.contains((*it)[1])) << part.path << ": " << it->str();
+        }
+    }
+    EXPECT_GT(compared, 50);
 }
 
 }  // namespace
