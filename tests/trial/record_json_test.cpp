@@ -143,8 +143,7 @@ TEST(RecordJson, RefusesAxesThatContradictTheKey) {
 
     bad = to_json(record);
     bad["configuration"]["block_size"] = 100;
-    EXPECT_EQ(error_of(bad).find("configuration/block_size: '100' is not a value of block_size; a power of two"), 0u)
-        << error_of(bad);
+    EXPECT_EQ(error_of(bad).find("configuration/block_size: '100' is not a value of block_size; a power of two"), 0u) << error_of(bad);
 
     bad = to_json(record);
     bad["configuration"]["reduction"] = "gard";
