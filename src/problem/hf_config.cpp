@@ -136,8 +136,10 @@ void add_latent_norms(const Config& config, std::vector<Site>& sites) {
 Dtype dtype_of(const Config& config) {
     for (const char* key : {"torch_dtype", "dtype"}) {
         const std::string name = config.string(key);
-        if (name == "float16" || name == "float32") {
-            return name == "float16" ? Dtype::fp16 : Dtype::fp32;
+        for (const DtypeRow& row : dtype_rows) {
+            if (row.torch_name == "torch." + name) {
+                return *dtype_names.find(row.name);
+            }
         }
     }
     return Dtype::bf16;
@@ -195,7 +197,12 @@ ShapesFile parse_hf_config(std::string_view json, const std::string& file, const
     shapes.name = model.name;
     shapes.tokens = tokens.empty() ? std::vector<std::int64_t>{1, 128, 8192} : tokens;
     shapes.dtypes = {dtype_of(config.find("torch_dtype") || config.find("dtype") ? config : outer)};
-    shapes.ops = {Op::rms_norm, Op::fused_add_rms_norm};
+    shapes.ops.clear();
+    for (const OpDescriptor& op : op_registry) {
+        if (op.of_models) {
+            shapes.ops.push_back(*op_names.find(op.name));
+        }
+    }
     shapes.modes = {Mode::forward, Mode::backward};
     shapes.castings = {family.casting};
     shapes.models.push_back(std::move(model));

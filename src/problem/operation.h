@@ -1,41 +1,38 @@
 // What is computed: the op, its mode, its types and the places where it rounds. Semantics: docs/semantics.md.
 #pragma once
 
-#include <string>
+#include <array>
 
+#include "problem/dtype.h"
+#include "problem/ops/registry.h"
 #include "support/names.h"
 
 namespace normtune {
 
-enum class Op { rms_norm, fused_add_rms_norm };
 enum class Mode { forward, backward, full };  // full: forward, then backward
-enum class Dtype { fp32, bf16, fp16 };
-/// Where the rounding to the tensor's type T happens (x32 = float(x), rstd = rsqrt(mean(x32²) + eps) in fp32, n =
-/// x32·rstd, g = offset + w in fp32, m = dy·g; sums and everything not named here are fp32):
-///   llama  y = T(T(n)·g): the normalised row is rounded before gamma.   dx from m;              dw = Σ dy·T(n)
-///   gemma  y = T(n·g): one rounding at the end.                        dx from m;              dw = Σ dy·n
-///   none   Liger's, element-wise in T: rstd from mean(T(x·x)) summed in fp32; n = T(x·T(rstd)); g = T(T(offset) +
-///   T(w));
-///          y = T(n·g).                                                 dx from m = T(dy·g);    dw = Σ T(dy·n)
-/// dx = T(rstd·m − (rstd³/N)·Σ(m·x)·x [+ ds for the fused op, added in fp32 before the rounding]).
-enum class Casting { llama, gemma, none };
-/// fused add: is the sum x + r rounded to T before it is squared (Liger, vLLM) or kept in fp32 (quack, flashinfer).
+enum class Casting { llama, gemma, none };    // where values are rounded to x's type
+/// Is the sum x + residual rounded to its type before it is squared (Liger, vLLM) or kept in fp32 (quack, flashinfer)?
 enum class ResidualPrecision { rounded, fp32 };
 
-inline constexpr NameTable<Op, 2> op_names{{"rms_norm", "fused_add_rms_norm"}};
 inline constexpr NameTable<Mode, 3> mode_names{{"forward", "backward", "full"}};
-inline constexpr NameTable<Dtype, 3> dtype_names{{"fp32", "bf16", "fp16"}};
 inline constexpr NameTable<Casting, 3> casting_names{{"llama", "gemma", "none"}};
 inline constexpr NameTable<ResidualPrecision, 2> residual_names{{"rounded", "fp32"}};
 
-constexpr int bytes_of(Dtype dtype) {
-    return dtype == Dtype::fp32 ? 4 : 2;
-}
-
-/// Unit roundoff u of a type: 2⁻²⁴ fp32, 2⁻⁸ bf16, 2⁻¹¹ fp16.
-constexpr double unit_roundoff(Dtype dtype) {
-    return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-11;
-}
+/// A rounding contract: which intermediates are rounded to x's type T. All others and all sums are fp32, and each
+/// output is rounded once to its own type. (g = offset + gamma, m = dy·g; dx = rstd·m − (rstd³/N)·Σ(m·x)·x [+ ds].)
+struct RoundingPoints {
+    bool squares = false;   // T(x·x), of which rstd is made
+    bool scale = false;     // T(rstd), where it multiplies x
+    bool normal = false;    // n = T(x·rstd), in y = n·g and in dgamma = Σ dy·n
+    bool gain = false;      // g = T(T(offset) + T(gamma))
+    bool gradient = false;  // m = T(dy·g)
+    bool terms = false;     // T(dy·n)
+};
+inline constexpr std::array<RoundingPoints, 3> rounding_points{{
+    {.normal = true},
+    {},
+    {.squares = true, .scale = true, .normal = true, .gain = true, .gradient = true, .terms = true},
+}};
 
 struct Operation {
     Op op = Op::rms_norm;
@@ -46,12 +43,25 @@ struct Operation {
     bool affine = true;                                       // false: weightless (gamma is 1, and there is no dgamma)
     int offset = 0;                                           // 0, or 1 for zero-centred gamma; added in fp32 (llama, gemma)
     bool in_place = false;                                    // backward and full: dx is written over dy
-    ResidualPrecision residual = ResidualPrecision::rounded;  // fused_add_rms_norm only
+    ResidualPrecision residual = ResidualPrecision::rounded;  // ops that add a residual
     double eps = 1e-6;                                        // a run-time argument everywhere: never part of compiled code
 
-    bool fused() const { return op == Op::fused_add_rms_norm; }
     bool has_forward() const { return mode != Mode::backward; }
     bool has_backward() const { return mode != Mode::forward; }
+    const OpDescriptor& descriptor() const { return descriptor_of(op); }
+    /// Does a pass of the mode touch such a tensor? (In place, dx has dy's memory.)
+    bool has(TensorRole role) const {
+        const OpDescriptor& of = descriptor();
+        const std::uint32_t roles = (has_forward() ? of.forward_roles : 0) | (has_backward() ? of.backward_roles : 0);
+        return (((affine ? roles : roles & ~of.weight_roles) >> static_cast<int>(role)) & 1U) != 0;
+    }
+    bool adds_residual() const { return descriptor().has(TensorRole::residual); }
+    /// Tensors that a pass reads row by row.
+    int row_inputs(bool backward) const { return backward ? descriptor().backward_row_inputs : descriptor().forward_row_inputs; }
+    /// The tensor that the backward reads as its x.
+    TensorRole backward_input() const { return has_forward() ? descriptor().saved_input : TensorRole::x; }
+    /// The casting's roundings that show: none where x is fp32.
+    RoundingPoints roundings() const { return is_narrow(dtype) ? rounding_points.at(static_cast<std::size_t>(casting)) : RoundingPoints{}; }
     friend bool operator==(const Operation&, const Operation&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -74,11 +75,39 @@ void apply_modifier(Problem& problem, std::string_view key, std::string_view par
         operation.offset = 1;
     } else if (part == "in_place" && operation.has_backward()) {
         operation.in_place = true;
-    } else if (part == "residual_fp32" && operation.fused()) {
+    } else if (part == "residual_fp32" && operation.adds_residual()) {
         operation.residual = ResidualPrecision::fp32;
     } else {
         bad_key(key, part, "one of stride<N>, w_fp32, weightless, offset1, in_place (backward, full), residual_fp32 (fused)");
     }
+}
+
+Dtype type_of(ElementType type, const Operation& operation) {
+    switch (type) {
+        case ElementType::of_x:
+            return operation.dtype;
+        case ElementType::of_weights:
+            return operation.weight_dtype;
+        case ElementType::fp32:
+            return Dtype::fp32;
+    }
+    throw std::logic_error("no such type of elements");
+}
+
+Tensor made(const TensorSpec& spec, const Problem& problem) {
+    const Operation& operation = problem.operation;
+    const auto& [rows, cols, row_stride] = problem.shape;
+    const bool written =
+        (operation.has_forward() && spec.forward == Touch::written) || (operation.has_backward() && spec.backward == Touch::written);
+    const bool one_row = spec.extent == Extent::one_row;
+    const std::int64_t width = spec.extent == Extent::row_values ? 1 : cols;
+    return {spec.role,
+            type_of(spec.type, operation),
+            one_row ? 1 : rows,
+            width,
+            spec.extent == Extent::strided_rows ? row_stride : width,
+            written ? Access::out : Access::in,
+            spec.kind};
 }
 
 }  // namespace
@@ -152,58 +181,41 @@ std::string joined_sites(const std::vector<Use>& uses) {
 }
 
 std::vector<Tensor> tensors(const Problem& problem) {
-    const auto& [rows, cols, row_stride] = problem.shape;
     const Operation& operation = problem.operation;
-    const bool forward = operation.has_forward();
-    const bool backward = operation.has_backward();
-    const bool fused = operation.fused();
-    const Dtype type = operation.dtype;
-
     std::vector<Tensor> out;
-    out.push_back({TensorRole::x, type, rows, cols, row_stride, Access::in});
-    if (fused && forward) {
-        out.push_back({TensorRole::residual, type, rows, cols, cols, Access::in});
-    }
-    if (operation.affine) {
-        out.push_back({TensorRole::gamma, operation.weight_dtype, 1, cols, cols, Access::in});
-    }
-    if (backward) {
-        out.push_back({TensorRole::dy, type, rows, cols, cols, operation.in_place ? Access::in_out : Access::in});
-        if (fused) {
-            out.push_back({TensorRole::ds, type, rows, cols, cols, Access::in});
+    for (const TensorSpec& spec : operation.descriptor().tensors) {
+        if (!operation.has(spec.role)) {
+            continue;
         }
-    }
-    if (forward) {
-        out.push_back({TensorRole::y, type, rows, cols, cols, Access::out});
-        if (fused) {
-            out.push_back({TensorRole::s, type, rows, cols, cols, Access::out});
-        }
-    }
-    out.push_back({TensorRole::rstd, Dtype::fp32, rows, 1, 1, forward ? Access::out : Access::in});
-    if (backward) {
-        if (!operation.in_place) {
-            out.push_back({TensorRole::dx, type, rows, cols, cols, Access::out});
-        }
-        if (operation.affine) {
-            out.push_back({TensorRole::dgamma, operation.weight_dtype, 1, cols, cols, Access::out});
+        const auto lies_in = std::find_if(out.begin(), out.end(), [&](const Tensor& earlier) { return earlier.role == spec.in_place; });
+        if (operation.in_place && lies_in != out.end()) {
+            lies_in->access = Access::in_out;
+            lies_in->result = spec.role;
+        } else {
+            out.push_back(made(spec, problem));
         }
     }
     return out;
 }
 
-std::int64_t least_bytes(const Problem& problem) {
-    if (problem.operation.mode == Mode::full) {
-        Problem part = problem;
-        part.operation.mode = Mode::forward;
-        part.operation.in_place = false;
-        const std::int64_t forward = least_bytes(part);
-        part = problem;
-        part.operation.mode = Mode::backward;
-        return forward + least_bytes(part);
+Tensor tensor_of(const Problem& problem, TensorRole role) {
+    for (const TensorSpec& spec : problem.operation.descriptor().tensors) {
+        if (spec.role == role) {
+            return made(spec, problem);
+        }
     }
+    throw std::logic_error(fmt::format("{} has no tensor {}", op_names.name(problem.operation.op), tensor_names.name(role)));
+}
+
+std::int64_t least_bytes(const Problem& problem) {
+    const Operation& operation = problem.operation;
     std::int64_t bytes = 0;
-    for (const Tensor& tensor : tensors(problem)) {
-        bytes += tensor.payload_bytes() * (tensor.access == Access::in_out ? 2 : 1);
+    for (const TensorSpec& spec : operation.descriptor().tensors) {
+        if (operation.has(spec.role)) {
+            const int passes = (operation.has_forward() && spec.forward != Touch::none ? 1 : 0) +
+                               (operation.has_backward() && spec.backward != Touch::none ? 1 : 0);
+            bytes += passes * made(spec, problem).payload_bytes();
+        }
     }
     return bytes;
 }

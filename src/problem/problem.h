@@ -49,9 +49,6 @@ Problem parse_problem_key(std::string_view key);
 std::string joined_models(const std::vector<Use>& uses);
 std::string joined_sites(const std::vector<Use>& uses);
 
-enum class TensorRole { x, residual, gamma, dy, ds, y, s, rstd, dx, dgamma };
-inline constexpr NameTable<TensorRole, 10> tensor_names{{"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}};
-
 enum class Access { in, out, in_out };
 
 /// One tensor of a problem: rows × cols elements of `dtype`, rows `row_stride` elements apart.
@@ -62,21 +59,23 @@ struct Tensor {
     std::int64_t cols;
     std::int64_t row_stride;
     Access access;
+    TensorKind kind = TensorKind::signal;
+    TensorRole result = role;  // what it holds after a launch: in place, dy holds dx
 
     /// Elements from the first to one past the last, gaps of a stride included, but none after the last row.
     std::int64_t span() const { return (rows - 1) * row_stride + cols; }
     std::int64_t span_bytes() const { return span() * bytes_of(dtype); }
+    /// One tensor for all buffer sets.
+    bool shared() const { return kind == TensorKind::weight && access == Access::in; }
     /// Bytes that the op must touch: rows · cols elements.
     std::int64_t payload_bytes() const { return rows * cols * bytes_of(dtype); }
 };
 
-/// The tensors of a problem, in the order of TensorRole:
-///   forward             in x, [residual], gamma?             out y, [s], rstd (fp32, rows×1)
-///   backward            in x, gamma?, dy, [ds], rstd         out dx, dgamma?; for the fused op x is the saved sum s
-///   full                in x, [residual], gamma?, dy, [ds]   out y, [s], rstd, dx, dgamma?
-/// ([..] fused_add_rms_norm only; ? absent when weightless.) In place: dx is absent and dy is in_out.
-/// gamma and dgamma are 1×cols of weight_dtype; dx is also the gradient of the residual.
+/// The tensors that the problem's op has in its mode, in the order of TensorRole. A tensor written over another (in place,
+/// dx over dy) is absent, and that other is in_out. What a forward writes is an output, also where a backward reads it.
 std::vector<Tensor> tensors(const Problem& problem);
+/// The op's tensor of that role, in place or not. Throws std::logic_error: the op has none.
+Tensor tensor_of(const Problem& problem, TensorRole role);
 
 /// Least bytes that any kernel must move: each input read once, each output written once; `full` counts its forward
 /// and its backward each by itself (y, s and rstd written, then x or s and rstd read again).

@@ -1,7 +1,6 @@
 #include "problem/selection.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -16,9 +15,6 @@ namespace normtune {
 namespace {
 
 constexpr std::size_t most_problems = 100'000;
-
-/// Inputs of these sites are projections, not sums with a residual.
-constexpr std::array<std::string_view, 4> sites_without_residual{"q_norm", "k_norm", "q_a", "kv_a"};
 
 bool selected(const std::vector<std::string>& patterns, std::string_view name) {
     return patterns.empty() ||
@@ -90,11 +86,11 @@ std::vector<Operation> operations_at(const ShapesFile& file, const Model& model,
         operation.dtype = dtype;
         operation.weight_dtype = fp32_weight ? Dtype::fp32 : dtype;
         for (const Op op : first_given(selection.ops, file.ops)) {
-            if (op == Op::fused_add_rms_norm && !follows_residual_add(site.site)) {
+            if (!occurs_at(op, site.site)) {
                 continue;
             }
             operation.op = op;
-            operation.residual = operation.fused() ? selection.residual : ResidualPrecision::rounded;
+            operation.residual = operation.adds_residual() ? selection.residual : ResidualPrecision::rounded;
             for (const Mode mode : first_given(selection.modes, file.modes)) {
                 operation.mode = mode;
                 operation.in_place = selection.in_place && operation.has_backward();
@@ -138,22 +134,25 @@ private:
 void check_options(const std::vector<Problem>& problems, const Selection& selection) {
     if (problems.empty()) {
         // Every model has a site, every site tokens, and every pattern matched: only the op can have left nothing.
-        throw InputError(fmt::format("nothing is selected: {} has no residual add before it at the sites {}",
-                                     op_names.name(Op::fused_add_rms_norm), fmt::join(sites_without_residual, ", ")));
+        const auto op =
+            std::find_if(op_registry.begin(), op_registry.end(), [](const OpDescriptor& o) { return !o.missing.sites.empty(); });
+        throw InputError(
+            fmt::format("nothing is selected: {} {} at the sites {}", op->name, op->missing.why, fmt::join(op->missing.sites, ", ")));
     }
     const auto any = [&](auto has) { return std::any_of(problems.begin(), problems.end(), has); };
     if (selection.in_place && !any([](const Problem& p) { return p.operation.in_place; })) {
         throw InputError("--in-place: dx over dy is for the modes backward and full, and neither is selected");
     }
-    if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.fused(); })) {
+    if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.adds_residual(); })) {
         throw InputError("--residual fp32: for the op fused_add_rms_norm, which is not selected");
     }
 }
 
 }  // namespace
 
-bool follows_residual_add(std::string_view site) {
-    return std::find(sites_without_residual.begin(), sites_without_residual.end(), site) == sites_without_residual.end();
+bool occurs_at(Op op, std::string_view site) {
+    const std::span<const std::string_view> missing = descriptor_of(op).missing.sites;
+    return std::find(missing.begin(), missing.end(), site) == missing.end();
 }
 
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection) {

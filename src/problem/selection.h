@@ -20,16 +20,15 @@ struct Selection {
     std::vector<Mode> modes;
     std::vector<Casting> castings;
     bool in_place = false;                                    // of backward and full
-    ResidualPrecision residual = ResidualPrecision::rounded;  // of the fused op
+    ResidualPrecision residual = ResidualPrecision::rounded;  // of ops that add one
     std::optional<WeightType> weight_type;                    // empty: as the file says
 };
 
-/// Is the site's input the sum of a residual add, so that the fused op makes sense there? Not q_norm, k_norm, q_a,
-/// kv_a.
-bool follows_residual_add(std::string_view site);
+/// Has a model the op at that site? (No residual is added before q_norm, k_norm, q_a and kv_a.)
+bool occurs_at(Op op, std::string_view site);
 
 /// The problems of the files under the selection, in file order, each piece of work once with all of its uses (of two
-/// models that differ in eps alone, the first one's eps). The fused op is left out where no residual add precedes.
+/// models that differ in eps alone, the first one's eps). An op is left out at sites where it does not occur.
 /// Throws InputError: a model or site that no file has (with what there is), sizes out of bounds, or nothing selected.
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection);
 

@@ -305,7 +305,7 @@ std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
 }
 
 bool has_dgamma(const Problem& problem) {
-    return problem.operation.has_backward() && problem.operation.affine;
+    return problem.operation.has(TensorRole::dgamma);
 }
 
 bool persistent(const Configuration& c) {

@@ -134,7 +134,7 @@ struct CompiledRule::State {
         define("forward", operation.mode == Mode::forward);
         define("backward", operation.mode == Mode::backward);
         define("full", operation.mode == Mode::full);
-        define("fused", operation.fused());
+        define("fused", operation.adds_residual());
         define("affine", operation.affine);
         define("in_place", operation.in_place);
         define("warp_size", device.warp_size);

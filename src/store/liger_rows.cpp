@@ -23,15 +23,15 @@ std::optional<E> member_of(const json& config, const char* name, const NameTable
 }
 
 std::optional<Dtype> dtype_of(const json& config, const char* name) {
-    const auto found = config.find(name);
-    if (found == config.end() || !found->is_string()) {
-        return std::nullopt;
-    }
-    const std::string& text = found->get_ref<const std::string&>();
-    return text == "torch.bfloat16"  ? std::optional(Dtype::bf16)
-           : text == "torch.float16" ? std::optional(Dtype::fp16)
-           : text == "torch.float32" ? std::optional(Dtype::fp32)
-                                     : std::nullopt;
+    NameTable<Dtype, dtype_rows.size()> torch_names{};
+    std::transform(dtype_rows.begin(), dtype_rows.end(), torch_names.names.begin(), [](const DtypeRow& row) { return row.torch_name; });
+    return member_of(config, name, torch_names);
+}
+
+std::optional<Op> op_of(std::string_view kernel) {
+    const auto found =
+        std::find_if(op_registry.begin(), op_registry.end(), [&](const OpDescriptor& op) { return op.liger_kernel == kernel; });
+    return found == op_registry.end() ? std::nullopt : op_names.find(found->name);
 }
 
 std::optional<std::int64_t> size_of(const json& config, const char* name) {
@@ -46,7 +46,7 @@ std::optional<std::int64_t> size_of(const json& config, const char* name) {
 /// The problem of normtune's that a row of Liger's RMSNorm benchmarks, or of our liger.csv, is about. Its default
 /// casting is llama, which the benchmark leaves unsaid.
 std::optional<Problem> problem_of(const LigerValue& value) {
-    const std::optional<Op> op = op_names.find(value.kernel);
+    const std::optional<Op> op = op_of(value.kernel);
     const std::optional<Mode> mode = mode_names.find(value.mode);
     const std::optional<double> cols = parse_real(value.x_value);
     if (!op || !mode || value.x_name != "H" || !cols || !(*cols >= 1 && *cols <= 1e12) || *cols != std::floor(*cols)) {

@@ -16,28 +16,16 @@ namespace {
 constexpr double liger_megabyte = 1024.0 * 1024.0;  // its "MB" are max_memory_allocated() / 2**20
 constexpr double us_per_ms = 1000.0;
 
-std::string_view torch_name(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::bf16:
-            return "torch.bfloat16";
-        case Dtype::fp16:
-            return "torch.float16";
-        case Dtype::fp32:
-            break;
-    }
-    return "torch.float32";
-}
-
 /// Liger's own {"M": …, "dtype": …, "eps": …} first and alone where nothing else differs from what it measures, so that
 /// its rows and ours have equal text; then what makes the problem another one. Blanks as Python's json.dumps sets them.
 std::string extra_config(const Problem& problem) {
     const Operation& operation = problem.operation;
-    nlohmann::ordered_json config{{"M", problem.shape.rows}, {"dtype", torch_name(operation.dtype)}, {"eps", operation.eps}};
+    nlohmann::ordered_json config{{"M", problem.shape.rows}, {"dtype", row_of(operation.dtype).torch_name}, {"eps", operation.eps}};
     if (operation.casting != Casting::llama) {
         config["casting"] = casting_names.name(operation.casting);
     }
     if (operation.weight_dtype != operation.dtype) {
-        config["weight_dtype"] = torch_name(operation.weight_dtype);
+        config["weight_dtype"] = row_of(operation.weight_dtype).torch_name;
     }
     if (!operation.affine) {
         config["affine"] = false;
@@ -104,7 +92,7 @@ struct Metric {
 
 std::string line(const Results& results, const Record& record, std::string_view provider, const Metric& metric) {
     constexpr int decimals = 7;  // 0.1 ns in ms; 0.1 bytes in MB
-    return csv_line({std::string(op_names.name(record.problem.operation.op)), std::string(provider),
+    return csv_line({std::string(record.problem.operation.descriptor().liger_kernel), std::string(provider),
                      std::string(mode_names.name(record.problem.operation.mode)), std::string(metric.name), std::string(metric.unit), "H",
                      "hidden size", std::to_string(record.problem.shape.cols), csv_number(metric.p50, decimals),
                      csv_number(metric.p20, decimals), csv_number(metric.p80, decimals), extra_config(record.problem), record.device,

@@ -58,6 +58,16 @@ constexpr NameTable<E, N> names_of_enumerators(std::string_view list) {
     inline constexpr auto table =              \
         ::normtune::names_of_enumerators<Type, 1 + std::ranges::count(std::string_view(#__VA_ARGS__), ',')>(#__VA_ARGS__)
 
+/// The names of a table that has a row for each enumerator, in their order.
+template <typename E, typename Row, std::size_t N>
+constexpr NameTable<E, N> names_of(const std::array<Row, N>& rows) {
+    NameTable<E, N> table{};
+    for (std::size_t i = 0; i < N; ++i) {
+        table.names[i] = rows[i].name;
+    }
+    return table;
+}
+
 /// The candidate nearest to `word` by edit distance, or empty if none is near enough to be meant.
 std::string nearest(std::string_view word, const std::string_view* first, const std::string_view* last);
 

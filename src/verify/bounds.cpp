@@ -9,19 +9,15 @@ namespace {
 
 constexpr double u32 = 0x1p-24;
 
-/// Half a step of the type's subnormals for each rounding on the way, generously: two steps.
 double floor_of(Dtype dtype) {
-    return dtype == Dtype::fp16 ? 0x1p-23 : 0x1p-126;
+    return row_of(dtype).rounding_floor;
 }
 
-bool rounds_in_between(const Operation& operation) {
-    return operation.dtype != Dtype::fp32;
-}
-
-/// Casting none: roundings of g = T(T(offset) + T(w)) that do something.
+/// Roundings of g = T(T(offset) + T(w)) that do something.
 double gamma_roundings(const Operation& operation) {
-    const bool sum = operation.affine && operation.offset != 0;
-    const bool wide = operation.affine && operation.weight_dtype != operation.dtype;
+    const bool rounded = operation.affine && operation.roundings().gain;
+    const bool sum = rounded && operation.offset != 0;
+    const bool wide = rounded && operation.weight_dtype != operation.dtype;
     return (sum ? 1 : 0) + (wide ? 1 : 0);
 }
 
@@ -39,20 +35,14 @@ double rstd_error(std::int64_t cols) {
 
 Bound y_bound(const Problem& problem) {
     const Operation& operation = problem.operation;
-    if (!rounds_in_between(operation)) {
-        return {16 * u32, floor_of(operation.dtype)};
-    }
-    const double u = unit_roundoff(operation.dtype);
-    switch (operation.casting) {
-        case Casting::gemma:
-            return {1.1 * u, floor_of(operation.dtype)};
-        case Casting::llama:
-            return {2.2 * u, floor_of(operation.dtype)};
-        case Casting::none:
-            break;
-    }
-    // T(rstd), T(x·rstd), T(n·g) and half of T(x·x)'s; g is rounded where it is a sum, and w where it is wider than T.
-    return {1.1 * (3.5 + 2 * gamma_roundings(operation)) * u, 2 * floor_of(operation.dtype)};
+    const RoundingPoints points = operation.roundings();
+    const Dtype stored = tensor_of(problem, TensorRole::y).dtype;
+    const double u = unit_roundoff(stored);
+    // T(rstd), n = T(x·rstd) and half of T(x·x)'s; g is rounded where it is a sum, and gamma where it is wider than T.
+    const double roundings = (points.scale ? 1 : 0) + (points.normal ? 1 : 0) + (points.squares ? 0.5 : 0) + 2 * gamma_roundings(operation);
+    const double before = roundings * (unit_roundoff(operation.dtype) / u);
+    const double floor = std::max(floor_of(stored), roundings > 0 ? floor_of(operation.dtype) : 0);
+    return {(is_narrow(stored) ? 1.1 * (1 + before) : 16 + 1.1 * before) * u, (points.scale ? 2 : 1) * floor};
 }
 
 double dx_noise(const RowScale& row) {
@@ -63,14 +53,16 @@ Bound dx_bound(const Problem& problem, const RowScale& row) {
     const Operation& operation = problem.operation;
     const double u = unit_roundoff(operation.dtype);
     const double floor = floor_of(operation.dtype);
-    if (!rounds_in_between(operation)) {
-        return {operation.fused() ? 2 * u : 0, dx_noise(row) + floor};
+    const bool adds = operation.has(TensorRole::ds);
+    if (!is_narrow(operation.dtype)) {
+        return {adds ? 2 * u : 0, dx_noise(row) + floor};
     }
-    Bound bound{operation.fused() ? 1.1 * u : 0, 1.5 * u * row.gradient + floor};
-    if (operation.casting == Casting::none) {
+    Bound bound{adds ? 1.1 * u : 0, 1.5 * u * row.gradient + floor};
+    const RoundingPoints points = operation.roundings();
+    if (points.gradient) {
         // T(dy·g) beside the last rounding, g's own twice for safety; in `full` also rstd's, of the squares T(x·x).
         bound.absolute += (1.1 + 2.2 * gamma_roundings(operation)) * u * (row.gradient + row.projection);
-        if (operation.mode == Mode::full) {
+        if (points.squares && operation.has_forward()) {
             bound.absolute += 0.5 * u * through_rstd(row);
         }
     }
@@ -85,13 +77,12 @@ Bound dgamma_bound(const Problem& problem, double largest, double terms_rms, dou
     accumulation += 6 * rstd_deviation * std::sqrt(rows) * terms_rms;
     const double u = unit_roundoff(operation.dtype);
     const double u_weight = unit_roundoff(operation.weight_dtype);
-    const bool stored_rounded = operation.weight_dtype != Dtype::fp32;
-    const double floor = 2 * floor_of(operation.weight_dtype) + (rounds_in_between(operation) ? floor_of(operation.dtype) * rows : 0);
+    const bool stored_rounded = is_narrow(operation.weight_dtype);
+    const double floor = 2 * floor_of(operation.weight_dtype) + (is_narrow(operation.dtype) ? floor_of(operation.dtype) * rows : 0);
     double rounding = stored_rounded ? 1.5 * u_weight * largest : 0;
-    if (rounds_in_between(operation) && operation.casting != Casting::gemma) {
-        const bool llama = operation.casting == Casting::llama;
-        const double terms = (llama ? 6 : 12) * u * std::sqrt(rows) * terms_rms;
-        rounding = stored_rounded ? std::max((llama ? 2.2 : 4) * u_weight * largest, terms) : terms;
+    if (const RoundingPoints points = operation.roundings(); points.normal) {
+        const double terms = (points.terms ? 12 : 6) * u * std::sqrt(rows) * terms_rms;
+        rounding = stored_rounded ? std::max((points.terms ? 4 : 2.2) * u_weight * largest, terms) : terms;
     }
     return {0, rounding + accumulation + floor};
 }

@@ -1,6 +1,7 @@
 #include "verify/check.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -57,7 +58,7 @@ public:
             not_finite(scanned);
             return;
         }
-        switch (tensor_.role) {
+        switch (tensor_.result) {
             case TensorRole::y:
                 output();
                 break;
@@ -96,7 +97,7 @@ private:
 
     TensorCheck check_of(const char* oracle, std::int64_t row, std::int64_t col) const {
         TensorCheck check;
-        check.role = tensor_.role;
+        check.role = tensor_.result;
         check.oracle = oracle;
         check.worst_row = row;
         check.worst_col = col;
@@ -109,7 +110,7 @@ private:
         check.worst_error = infinity;
         check.unwritten = scanned.unwritten;
         findings_.checks.push_back(check);
-        const std::string place = place_text(tensor_.role, check.worst_row, check.worst_col);
+        const std::string place = place_text(tensor_.result, check.worst_row, check.worst_col);
         double got = 0;
         decode(tensor_.dtype, bytes_.data(), scanned.first, std::span(&got, 1));
         const bool unwritten = scanned.unwritten == scanned.not_finite;
@@ -127,7 +128,7 @@ private:
         findings_.checks.push_back(check);
         if (worst.over > 1) {
             report(findings_, fmt::format("{} = {:.7g}, expected {:.7g} ± {:.2g} ({} oracle, {}): {:.3g} × the bound",
-                                          place_text(tensor_.role, row, col), worst.got, worst.expected, worst.allowed, oracle,
+                                          place_text(tensor_.result, row, col), worst.got, worst.expected, worst.allowed, oracle,
                                           shape_text(problem_.shape), worst.over));
         }
     }
@@ -135,7 +136,7 @@ private:
     void output() {
         const std::vector<Bound> bounds(reference_.rows.size(), y_bound(problem_));
         std::vector<double> scale;
-        if (tensor_.dtype == Dtype::fp32) {
+        if (!is_narrow(tensor_.dtype)) {
             for (std::int64_t row : reference_.rows) {
                 scale.push_back(1 + rstd_deviation_[static_cast<std::size_t>(row)]);
             }
@@ -154,17 +155,17 @@ private:
             check.worst_error = std::fabs(differing.got - differing.expected) / (u_ * std::fabs(differing.expected));
             check.worst_over_bound = infinity;
             report(findings_, fmt::format("{} = {:.9g}, expected exactly {:.9g} (rounded oracle, {}): {} of {} elements differ",
-                                          place_text(tensor_.role, check.worst_row, check.worst_col), differing.got, differing.expected,
+                                          place_text(tensor_.result, check.worst_row, check.worst_col), differing.got, differing.expected,
                                           shape_text(problem_.shape), differing.count, differing.compared));
         }
         findings_.checks.push_back(check);
     }
 
     void inverse_deviation() {
-        const bool of_rounded_squares = problem_.operation.casting == Casting::none && problem_.operation.dtype != Dtype::fp32;
         const std::vector<Bound> bounds(reference_.rstd.size(), Bound{rstd_error(problem_.shape.cols), 0});
         const Worst worst = worst_of(single_elements(reference_.rstd), bounds);
-        conclude(of_rounded_squares ? "rounded" : "exact", worst, static_cast<std::int64_t>(worst.slot), 0, std::fabs(worst.expected));
+        conclude(problem_.operation.roundings().squares ? "rounded" : "exact", worst, static_cast<std::int64_t>(worst.slot), 0,
+                 std::fabs(worst.expected));
     }
 
     void input_gradient() {
@@ -197,7 +198,7 @@ private:
         }
         const Worst worst = worst_of(single_elements(reference_.dgamma), bounds);
         const double walk = std::sqrt(static_cast<double>(problem_.shape.rows)) * reference_.dgamma_rms[worst.slot];
-        conclude("exact", worst, 0, static_cast<std::int64_t>(worst.slot), tensor_.dtype == Dtype::fp32 ? walk : u_ * largest);
+        conclude("exact", worst, 0, static_cast<std::int64_t>(worst.slot), is_narrow(tensor_.dtype) ? u_ * largest : walk);
         if (!reference_.dgamma_rounded.empty()) {
             const auto& ambiguous = reference_.rstd_ambiguous;
             const bool any = std::find(ambiguous.begin(), ambiguous.end(), 1) != ambiguous.end();
@@ -231,9 +232,9 @@ private:
         if (differing.count > most) {
             report(findings_, fmt::format("{}: {} of {} elements differ from the rounded oracle (casting {}, {}), at most {} may; "
                                           "the first {} = {:.7g}, expected {:.7g}",
-                                          tensor_names.name(tensor_.role), differing.count, differing.compared,
+                                          tensor_names.name(tensor_.result), differing.count, differing.compared,
                                           casting_names.name(problem_.operation.casting), shape_text(problem_.shape), most,
-                                          place_text(tensor_.role, row, col), differing.got, differing.expected));
+                                          place_text(tensor_.result, row, col), differing.got, differing.expected));
         }
     }
 
@@ -265,6 +266,11 @@ std::vector<double> rstd_deviations(const Problem& problem, std::span<const std:
 void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
                   std::span<const double> rstd_deviation, Findings& findings) {
     OutputCheck(problem, tensor, bytes, reference, rstd_deviation, findings).run();
+}
+
+const Judge& judge_of(Formula formula) {
+    static constexpr std::array<Judge, 1> judges{{{compute_reference, check_output}}};  // in the order of Formula
+    return judges.at(static_cast<std::size_t>(formula));
 }
 
 void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,

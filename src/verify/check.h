@@ -8,7 +8,6 @@
 
 #include "problem/problem.h"
 #include "trial/verification.h"
-#include "verify/host_rows.h"
 #include "verify/oracle.h"
 
 namespace normtune {
@@ -22,10 +21,18 @@ struct Findings {
 /// a kernel makes of its own rstd is then judged apart from how well it summed.
 std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd, const Reference& reference);
 
-/// `tensor` as tensors(problem) has it, apart from an in-place dx: its role is then dx, its bytes are dy's. Elements
+/// `tensor` is checked as what it holds after the launch: in place, dy as dx. Elements
 /// that still hold the poison, NaN and infinity are looked for in all rows, values compared in the reference's rows.
 void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
                   std::span<const double> rstd_deviation, Findings& findings);
+
+/// How the outputs of a formula are judged: its oracle, and its checks with their bounds.
+struct Judge {
+    Reference (*reference)(const Problem&, HostTensors& inputs, std::vector<std::int64_t> rows);
+    void (*check)(const Problem&, const Tensor&, std::span<const std::byte> bytes, const Reference&, std::span<const double> rstd_deviation,
+                  Findings&);
+};
+const Judge& judge_of(Formula formula);
 
 /// An input must come back as it went in, gaps of the row stride included.
 void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,

@@ -5,16 +5,17 @@
 #include <cstring>
 #include <mutex>
 
+#include "problem/elements.h"
 #include "support/parallel.h"
-#include "verify/fill.h"
-#include "verify/host_rows.h"
 
 namespace normtune {
 
 namespace {
 
 template <typename Code>
-Scan scan_as(std::span<const std::byte> bytes, Code poison, Code exponent) {
+Scan scan_as(std::span<const std::byte> bytes, const DtypeRow& type) {
+    const auto poison = static_cast<Code>(type.poison);
+    const auto exponent = static_cast<Code>(type.exponent);
     const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(Code));
     const auto code_at = [&](std::int64_t i) {
         Code code;
@@ -55,15 +56,7 @@ Scan scan_as(std::span<const std::byte> bytes, Code poison, Code exponent) {
 }  // namespace
 
 Scan scan_codes(Dtype dtype, std::span<const std::byte> bytes) {
-    switch (dtype) {
-        case Dtype::bf16:
-            return scan_as<std::uint16_t>(bytes, static_cast<std::uint16_t>(poison_code(dtype)), 0x7f80);
-        case Dtype::fp16:
-            return scan_as<std::uint16_t>(bytes, static_cast<std::uint16_t>(poison_code(dtype)), 0x7c00);
-        case Dtype::fp32:
-            break;
-    }
-    return scan_as<std::uint32_t>(bytes, poison_code(dtype), 0x7f800000);
+    return bytes_of(dtype) == 2 ? scan_as<std::uint16_t>(bytes, row_of(dtype)) : scan_as<std::uint32_t>(bytes, row_of(dtype));
 }
 
 Worst worst_of(const Comparison<double>& comparison, std::span<const Bound> bounds, std::span<const double> scale) {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "devices/device.h"
+#include "problem/elements.h"
 #include "support/parallel.h"
-#include "verify/host_rows.h"
 
 namespace normtune {
 
@@ -31,13 +31,19 @@ std::uint64_t row_seed(std::uint64_t seed, TensorRole role, std::int64_t row) {
     return mix(mix(seed + golden * (1 + static_cast<std::uint64_t>(role))) + golden * static_cast<std::uint64_t>(row));
 }
 
-bool squares_in_fp16(const Operation& operation) {
-    return operation.dtype == Dtype::fp16 && operation.casting == Casting::none;
+constexpr double least_range = 1e6;  // of a type that the squares of large rows, and the gradients of rows of zeros, fit
+
+bool has_small_range(const Operation& operation) {
+    return row_of(operation.dtype).largest < least_range;
+}
+
+bool has_small_squares(const Operation& operation) {
+    return has_small_range(operation) && operation.roundings().squares;
 }
 
 /// Where dx of a row of zeros, m/√eps, stays finite in the tensor's type.
 bool zeros_allowed(const Operation& operation) {
-    const double least = operation.dtype == Dtype::fp16 && operation.has_backward() ? 1e-6 : 1e-30;
+    const double least = has_small_range(operation) && operation.has_backward() ? 1e-6 : 1e-30;
     return operation.eps >= least;
 }
 
@@ -46,9 +52,9 @@ float row_scale(const Operation& operation, RowKind kind) {
         case RowKind::zeros:
             return 0;
         case RowKind::tiny:
-            return squares_in_fp16(operation) ? 0.0625f : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
+            return has_small_squares(operation) ? 0.0625f : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
         case RowKind::large:
-            return squares_in_fp16(operation) ? 16 : 1000;
+            return has_small_squares(operation) ? 16 : 1000;
         case RowKind::plain:
         case RowKind::spike:
             break;
@@ -60,7 +66,7 @@ float row_scale(const Operation& operation, RowKind kind) {
 /// partial sums stay near its value) wants less.
 float spike_height(const Operation& operation, std::int64_t cols) {
     const auto root = static_cast<float>(std::sqrt(static_cast<double>(cols)));
-    return operation.dtype == Dtype::fp32 ? std::max(4.0f, root / 16) : std::clamp(root / 2, 4.0f, 180.0f);
+    return is_narrow(operation.dtype) ? std::clamp(root / 2, 4.0f, 180.0f) : std::max(4.0f, root / 16);
 }
 
 void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed, std::span<float> out) {
@@ -71,7 +77,7 @@ void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, st
     const RowKind kind = of_x ? row_kind(problem, row, seed) : RowKind::plain;
     if (of_x) {
         scale = row_scale(problem.operation, kind);
-    } else if (tensor.role == TensorRole::gamma) {
+    } else if (tensor.kind == TensorKind::weight) {
         scale = 0.25f;
         mean = static_cast<float>(1 - problem.operation.offset);
     }
@@ -133,21 +139,9 @@ std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, 
     return bytes;
 }
 
-std::uint32_t poison_code(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::bf16:
-            return 0xffa5;
-        case Dtype::fp16:
-            return 0xfda5;
-        case Dtype::fp32:
-            break;
-    }
-    return 0xffa5a5a5;
-}
-
 std::uint32_t poison_word(Dtype dtype) {
-    const std::uint32_t code = poison_code(dtype);
-    return dtype == Dtype::fp32 ? code : code << 16 | code;
+    const std::uint32_t code = row_of(dtype).poison;
+    return bytes_of(dtype) == 2 ? code << 16 | code : code;
 }
 
 void poison(Dtype dtype, std::span<std::byte> bytes) {

@@ -30,6 +30,5 @@ std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, 
 void poison(Dtype dtype, std::span<std::byte> bytes);
 /// The four bytes that it repeats.
 std::uint32_t poison_word(Dtype dtype);
-std::uint32_t poison_code(Dtype dtype);
 
 }  // namespace normtune

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "support/float_formats.h"
+#include "problem/elements.h"
 #include "support/parallel.h"
 #include "verify/bounds.h"
 
@@ -15,13 +15,7 @@ namespace {
 
 template <Dtype dtype>
 double rounded(double value) {
-    if constexpr (dtype == Dtype::fp32) {
-        return round_to_fp32(value);
-    } else if constexpr (dtype == Dtype::bf16) {
-        return round_to_bf16(value);
-    } else {
-        return round_to_fp16(value);
-    }
+    return ElementFormat<dtype>::round(value);
 }
 
 double largest(const std::vector<double>& values) {
@@ -39,7 +33,7 @@ struct ColumnSums {
     std::vector<double> rounded;
 };
 
-/// One thread's walk over its rows. T is the tensors' type.
+/// One thread's walk over its rows. T is x's type.
 template <Dtype T>
 class RowOracle {
 public:
@@ -49,6 +43,7 @@ public:
           inputs_(inputs),
           reference_(reference),
           sums_(sums),
+          points_(rounding_points.at(static_cast<std::size_t>(operation_.casting))),
           cols_(static_cast<std::size_t>(problem.shape.cols)) {
         for (std::vector<double>* row : {&x_, &v_, &g_, &g_rounded_, &dy_, &ds_, &m_}) {
             row->assign(cols_, 0.0);
@@ -61,7 +56,7 @@ public:
             const double weight = operation_.affine ? g_[j] : 1.0;
             const double offset = operation_.affine ? operation_.offset : 0;
             g_[j] = offset + weight;
-            g_rounded_[j] = none() ? rounded<T>(offset + rounded<T>(weight)) : g_[j];
+            g_rounded_[j] = points_.gain ? rounded<T>(offset + rounded<T>(weight)) : g_[j];
         }
         if (operation_.has_backward()) {
             for (std::vector<double>* column : {&sums_.exact, &sums_.squares, &sums_.rounded}) {
@@ -74,7 +69,7 @@ public:
     void row(std::int64_t i, std::int64_t slot) {
         decode(T, inputs_.at(TensorRole::x).data(), i * problem_.shape.row_stride, std::span(x_));
         v_ = x_;
-        if (operation_.fused() && operation_.has_forward()) {
+        if (operation_.has(TensorRole::residual)) {
             decode(T, inputs_.at(TensorRole::residual).data(), i * problem_.shape.cols, std::span(dy_));
             for (std::size_t j = 0; j < cols_; ++j) {
                 v_[j] = x_[j] + dy_[j];
@@ -94,26 +89,24 @@ public:
     }
 
 private:
-    bool none() const { return operation_.casting == Casting::none; }
-
     void find_rstd(std::int64_t i) {
         double squares = 0;
         double rounded_squares = 0;
         for (double v : v_) {
             squares += v * v;
         }
-        if (none()) {
+        if (points_.squares) {
             for (double v : v_) {
                 rounded_squares += rounded<T>(round_to_fp32(v * v));
             }
         }
         const auto n = static_cast<double>(cols_);
         rstd_ = 1 / std::sqrt(squares / n + operation_.eps);
-        rstd_casting_ = none() ? 1 / std::sqrt(rounded_squares / n + operation_.eps) : rstd_;
+        rstd_casting_ = points_.squares ? 1 / std::sqrt(rounded_squares / n + operation_.eps) : rstd_;
         const auto at = static_cast<std::size_t>(i);
-        if (operation_.mode == Mode::backward) {
+        if (!operation_.has_forward()) {
             rstd_ = rstd_casting_ = round_to_fp32(rstd_casting_);  // an input, and as such exact
-        } else if (none()) {
+        } else if (points_.scale) {
             const double error = rstd_error(problem_.shape.cols);
             reference_.rstd_ambiguous[at] = rounded<T>(rstd_casting_ * (1 - error)) != rounded<T>(rstd_casting_ * (1 + error));
         }
@@ -121,17 +114,12 @@ private:
     }
 
     /// The normalised element as the casting rounds it. A product of two 16-bit values is exact in fp32, one with the
-    /// wide sum of residual fp32 is not: there the fp32 rounding on the way to T is part of casting none, too.
+    /// wide sum of residual fp32 is not: there the fp32 rounding on the way to T is part of the contract, too.
     double normalised(double v, double rstd_of_type) const {
-        switch (operation_.casting) {
-            case Casting::llama:
-                return rounded<T>(v * rstd_casting_);
-            case Casting::none:
-                return rounded<T>(round_to_fp32(v * rstd_of_type));
-            case Casting::gemma:
-                break;
+        if (!points_.normal) {
+            return v * rstd_casting_;
         }
-        return v * rstd_casting_;
+        return rounded<T>(points_.scale ? round_to_fp32(v * rstd_of_type) : v * rstd_casting_);
     }
 
     void forward(std::size_t at) {
@@ -139,11 +127,11 @@ private:
         for (std::size_t j = 0; j < cols_; ++j) {
             reference_.y[at + j] = v_[j] * rstd_ * g_[j];
         }
-        if (operation_.fused()) {
+        if (!reference_.s.empty()) {
             std::transform(x_.begin(), x_.end(), reference_.s.begin() + static_cast<std::ptrdiff_t>(at),
                            [](double v) { return static_cast<float>(v); });
         }
-        if constexpr (T != Dtype::fp32) {
+        if (!reference_.y_rounded.empty()) {
             for (std::size_t j = 0; j < cols_; ++j) {
                 const double y = normalised(v_[j], rstd_of_type) * g_rounded_[j];
                 reference_.y_rounded[at + j] = static_cast<float>(rounded<T>(y));
@@ -153,7 +141,7 @@ private:
 
     void backward(std::int64_t i, std::int64_t slot) {
         decode(T, inputs_.at(TensorRole::dy).data(), i * problem_.shape.cols, std::span(dy_));
-        if (operation_.fused()) {
+        if (operation_.has(TensorRole::ds)) {
             decode(T, inputs_.at(TensorRole::ds).data(), i * problem_.shape.cols, std::span(ds_));
         }
         if (slot >= 0) {
@@ -171,12 +159,12 @@ private:
             const double rstd_of_type = rounded<T>(rstd_casting_);
             for (std::size_t j = 0; j < cols_; ++j) {
                 const double term = dy_[j] * normalised(x_[j], rstd_of_type);
-                sums_.rounded[j] += none() ? rounded<T>(term) : term;
+                sums_.rounded[j] += points_.terms ? rounded<T>(term) : term;
             }
         }
     }
 
-    /// dx = rstd·m − (rstd³/N)·Σ(m·x)·x, and + ds for the fused op.
+    /// dx = rstd·m − (rstd³/N)·Σ(m·x)·x, and + ds where the op has it.
     void input_gradient(std::size_t slot) {
         const std::size_t at = slot * cols_;
         for (std::size_t j = 0; j < cols_; ++j) {
@@ -191,8 +179,8 @@ private:
         }
         reference_.gradient_scale[slot] = scale;
         reference_.projection_scale[slot] = std::fabs(factor) * largest(x_);
-        if constexpr (T != Dtype::fp32) {
-            if (none()) {
+        if (!reference_.dx_rounded.empty()) {
+            if (points_.gradient) {
                 for (std::size_t j = 0; j < cols_; ++j) {
                     m_[j] = rounded<T>(dy_[j] * g_rounded_[j]);
                 }
@@ -218,12 +206,13 @@ private:
     const HostTensors& inputs_;
     Reference& reference_;
     ColumnSums& sums_;
+    RoundingPoints points_;
     std::size_t cols_;
-    std::vector<double> x_;  // x, or s where it is fused: what the backward sees
+    std::vector<double> x_;  // x, or the sum s: what the backward sees
     std::vector<double> v_;  // what the forward normalises: x, s, or the unrounded sum
     std::vector<double> g_, g_rounded_, dy_, ds_, m_;
     double rstd_ = 0;          // exact
-    double rstd_casting_ = 0;  // of the rounded squares for casting none
+    double rstd_casting_ = 0;  // of the rounded squares where these are rounded
 };
 
 void allocate(const Problem& problem, Reference& reference) {
@@ -231,23 +220,26 @@ void allocate(const Problem& problem, Reference& reference) {
     const auto rows = static_cast<std::size_t>(problem.shape.rows);
     const auto cols = static_cast<std::size_t>(problem.shape.cols);
     const std::size_t kept = reference.rows.size();
-    const bool sixteen_bit = operation.dtype != Dtype::fp32;
+    // Held to the rounded oracle: what is rounded once, to the type that the casting's roundings are to.
+    const auto rounded_elements = [&](TensorRole role) {
+        return is_narrow(operation.dtype) && tensor_of(problem, role).dtype == operation.dtype ? kept * cols : 0;
+    };
     reference.rstd.resize(rows);
     reference.rstd_ambiguous.assign(rows, 0);
     if (operation.has_forward()) {
         reference.y.resize(kept * cols);
-        reference.y_rounded.resize(sixteen_bit ? kept * cols : 0);
-        reference.s.resize(operation.fused() ? kept * cols : 0);
+        reference.y_rounded.resize(rounded_elements(TensorRole::y));
+        reference.s.resize(operation.has(TensorRole::s) ? kept * cols : 0);
     }
     if (operation.has_backward()) {
         reference.dx.resize(kept * cols);
-        reference.dx_rounded.resize(sixteen_bit ? kept * cols : 0);
+        reference.dx_rounded.resize(rounded_elements(TensorRole::dx));
         reference.gradient_scale.resize(kept);
         reference.projection_scale.resize(kept);
         if (operation.affine) {
             reference.dgamma.assign(cols, 0.0);
             reference.dgamma_rms.assign(cols, 0.0);
-            reference.dgamma_rounded.assign(operation.weight_dtype != Dtype::fp32 && rows <= 2 ? cols : 0, 0.0f);
+            reference.dgamma_rounded.assign(is_narrow(operation.weight_dtype) && rows <= 2 ? cols : 0, 0.0f);
         }
     }
 }
@@ -324,24 +316,20 @@ Reference compute_reference(const Problem& problem, HostTensors& inputs, std::ve
     reference.cols = problem.shape.cols;
     reference.rows = std::move(rows);
     allocate(problem, reference);
-    switch (problem.operation.dtype) {
-        case Dtype::fp32:
-            compute<Dtype::fp32>(problem, inputs, reference);
-            break;
-        case Dtype::bf16:
-            compute<Dtype::bf16>(problem, inputs, reference);
-            break;
-        case Dtype::fp16:
-            compute<Dtype::fp16>(problem, inputs, reference);
-            break;
-    }
-    if (problem.operation.mode == Mode::backward) {
-        const std::vector<float> rstd(reference.rstd.begin(), reference.rstd.end());
-        std::vector<std::byte>& bytes = inputs[TensorRole::rstd];
-        bytes.resize(rstd.size() * sizeof(float));
-        encode(Dtype::fp32, rstd, 0, bytes.data());
-    }
+    with_dtype(problem.operation.dtype, [&]<Dtype T>() { compute<T>(problem, inputs, reference); });
+    add_statistics(problem, reference, inputs);
     return reference;
+}
+
+void add_statistics(const Problem& problem, const Reference& reference, HostTensors& inputs) {
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.kind == TensorKind::statistic && tensor.access == Access::in) {
+            const std::vector<float> rstd(reference.rstd.begin(), reference.rstd.end());
+            std::vector<std::byte>& bytes = inputs[tensor.role];
+            bytes.resize(static_cast<std::size_t>(tensor.span_bytes()));
+            encode(tensor.dtype, rstd, 0, bytes.data());
+        }
+    }
 }
 
 }  // namespace normtune

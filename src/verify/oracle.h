@@ -2,13 +2,18 @@
 // rounding points, each of them rounded once from float64). Formulas: problem/operation.h and docs/semantics.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "problem/elements.h"
 #include "problem/problem.h"
-#include "verify/host_rows.h"
 
 namespace normtune {
+
+/// The bytes of a problem's tensors by role, each exactly Tensor::span_bytes() long.
+using HostTensors = std::map<TensorRole, std::vector<std::byte>>;
 
 /// What the outputs of a problem should be, for given inputs. Elements are kept of `rows` only.
 struct Reference {
@@ -17,7 +22,7 @@ struct Reference {
 
     // rows.size() × cols, as the mode has them
     std::vector<double> y;         // exact
-    std::vector<float> y_rounded;  // 16-bit types only, as dx_rounded
+    std::vector<float> y_rounded;  // narrow types only, as dx_rounded
     std::vector<float> s;          // T(x + r); there is one right answer
     std::vector<double> dx;        // exact
     std::vector<float> dx_rounded;
@@ -41,5 +46,7 @@ std::vector<std::int64_t> oracle_rows(const Shape& shape, std::int64_t most_elem
 /// `inputs` holds every tensor that the problem reads. rstd of a backward problem is not read but added: the casting's
 /// own, rounded to fp32; the oracle takes it as the exact input that it then is.
 Reference compute_reference(const Problem& problem, HostTensors& inputs, std::vector<std::int64_t> rows);
+/// Adds the statistics that the problem reads.
+void add_statistics(const Problem& problem, const Reference& reference, HostTensors& inputs);
 
 }  // namespace normtune

@@ -6,7 +6,6 @@
 #include "verify/check.h"
 #include "verify/companions.h"
 #include "verify/fill.h"
-#include "verify/host_rows.h"
 #include "verify/oracle.h"
 #include "verify/verifier.h"
 
@@ -22,12 +21,16 @@ constexpr std::int64_t most_bytes_kept = std::int64_t{4} << 20;  // of a tensor'
 class ShapeCase {
 public:
     ShapeCase(Device& device, Problem problem, std::uint64_t seed)
-        : device_(device), problem_(std::move(problem)), tensors_(tensors(problem_)), seed_(seed) {
+        : device_(device),
+          problem_(std::move(problem)),
+          judge_(judge_of(problem_.operation.descriptor().formula)),
+          tensors_(tensors(problem_)),
+          seed_(seed) {
         buffers_ = device_.allocate(problem_, BufferRequest{0, seed});
         HostTensors inputs = draw();
         const Shape& shape = problem_.shape;
         const bool small = shape.rows * shape.cols <= most_elements_in_full;
-        reference_ = compute_reference(problem_, inputs, oracle_rows(shape, small ? most_elements_in_full : sampled_elements, seed));
+        reference_ = judge_.reference(problem_, inputs, oracle_rows(shape, small ? most_elements_in_full : sampled_elements, seed));
         upload(inputs);
         keep(std::move(inputs));
     }
@@ -39,9 +42,7 @@ public:
         Findings findings = run_once(compiled);
         if (!findings.reason.empty()) {
             HostTensors inputs = draw();
-            if (problem_.operation.mode == Mode::backward) {
-                inputs[TensorRole::rstd] = rstd_bytes();
-            }
+            add_statistics(problem_, reference_, inputs);
             upload(inputs);
             if (!fresh) {
                 findings = run_once(compiled);
@@ -61,18 +62,11 @@ private:
     HostTensors draw() const {
         HostTensors inputs;
         for (const Tensor& tensor : tensors_) {
-            if (tensor.access != Access::out && tensor.role != TensorRole::rstd) {
+            if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
                 inputs[tensor.role] = draw_input(problem_, tensor, seed_);
             }
         }
         return inputs;
-    }
-
-    std::vector<std::byte> rstd_bytes() const {
-        const std::vector<float> rstd(reference_.rstd.begin(), reference_.rstd.end());
-        std::vector<std::byte> bytes(rstd.size() * sizeof(float));
-        encode(Dtype::fp32, rstd, 0, bytes.data());
-        return bytes;
     }
 
     void upload(const HostTensors& inputs) {
@@ -108,7 +102,7 @@ private:
         }
         const std::vector<double> deviations = rstd_deviations(problem_, rstd, reference_);
         Findings findings;
-        for (Tensor tensor : tensors_) {
+        for (const Tensor& tensor : tensors_) {
             const auto kept = kept_.find(tensor.role);
             if (tensor.access == Access::in && kept == kept_.end()) {
                 continue;
@@ -118,8 +112,7 @@ private:
             if (tensor.access == Access::in) {
                 check_input(problem_, tensor, kept->second, bytes, findings);
             } else {
-                tensor.role = tensor.access == Access::in_out ? TensorRole::dx : tensor.role;
-                check_output(problem_, tensor, bytes, reference_, deviations, findings);
+                judge_.check(problem_, tensor, bytes, reference_, deviations, findings);
             }
         }
         return findings;
@@ -127,6 +120,7 @@ private:
 
     Device& device_;
     Problem problem_;
+    const Judge& judge_;
     std::vector<Tensor> tensors_;
     std::uint64_t seed_;
     Reference reference_;

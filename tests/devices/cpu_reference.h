@@ -73,7 +73,7 @@ inline void reference(const Problem& problem, Values& v) {
         double squares = 0;
         for (std::int64_t c = 0; c < cols; ++c) {
             double x = v.x[at(c)];
-            if (op.fused() && op.has_forward()) {
+            if (op.adds_residual() && op.has_forward()) {
                 const double sum = x + v.residual[at(c)];
                 v.s[at(c)] = round_t(sum);
                 x = op.residual == ResidualPrecision::fp32 ? sum : v.s[at(c)];
@@ -93,7 +93,7 @@ inline void reference(const Problem& problem, Values& v) {
         if (!op.has_backward()) {
             continue;
         }
-        const auto saved = [&](std::int64_t c) { return op.fused() && op.has_forward() ? v.s[at(c)] : v.x[at(c)]; };
+        const auto saved = [&](std::int64_t c) { return op.adds_residual() && op.has_forward() ? v.s[at(c)] : v.x[at(c)]; };
         const auto m = [&](std::int64_t c) {
             const double product = v.dy[at(c)] * g[static_cast<std::size_t>(c)];
             return none ? round_t(product) : product;
@@ -103,7 +103,8 @@ inline void reference(const Problem& problem, Values& v) {
             dot += m(c) * saved(c);
         }
         for (std::int64_t c = 0; c < cols; ++c) {
-            v.dx[at(c)] = rstd * m(c) - rstd * rstd * rstd / static_cast<double>(cols) * dot * saved(c) + (op.fused() ? v.ds[at(c)] : 0.0);
+            v.dx[at(c)] =
+                rstd * m(c) - rstd * rstd * rstd / static_cast<double>(cols) * dot * saved(c) + (op.adds_residual() ? v.ds[at(c)] : 0.0);
             const double product = v.dy[at(c)] * normal(saved(c));
             v.dgamma[static_cast<std::size_t>(c)] += none ? round_t(product) : product;
         }

@@ -58,7 +58,7 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
     std::mt19937 engine(7);
     Values values;
     values.x = drawn(engine, rows * cols, op.dtype, 0, 1);
-    if (op.fused()) {
+    if (op.adds_residual()) {
         values.residual = drawn(engine, rows * cols, op.dtype, 0, 1);
         values.ds = drawn(engine, rows * cols, op.dtype, 0, 1);
     }

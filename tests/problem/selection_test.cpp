@@ -115,10 +115,10 @@ TEST(Selection, FileWeightsHoldUnlessTheSelectionSaysOtherwise) {
 }
 
 TEST(Selection, OnlySitesAfterAResidualAddAreFused) {
-    EXPECT_TRUE(follows_residual_add("hidden"));
-    EXPECT_TRUE(follows_residual_add("h4096"));
+    EXPECT_TRUE(occurs_at(Op::fused_add_rms_norm, "hidden"));
+    EXPECT_TRUE(occurs_at(Op::fused_add_rms_norm, "h4096"));
     for (const char* site : {"q_norm", "k_norm", "q_a", "kv_a"}) {
-        EXPECT_FALSE(follows_residual_add(site));
+        EXPECT_FALSE(occurs_at(Op::fused_add_rms_norm, site));
     }
     Selection selection;
     selection.ops = {Op::fused_add_rms_norm};

@@ -38,7 +38,7 @@ class ScanCodes : public ::testing::TestWithParam<Codes> {};
 
 TEST_P(ScanCodes, CountsEveryElement) {
     const auto [dtype, one, largest, infinity] = GetParam();
-    const Scan unwritten = scan_codes(dtype, codes(dtype, many, poison_code(dtype)));
+    const Scan unwritten = scan_codes(dtype, codes(dtype, many, row_of(dtype).poison));
     EXPECT_EQ(unwritten.unwritten, many);
     EXPECT_EQ(unwritten.not_finite, many);
     EXPECT_EQ(unwritten.first, 0);
@@ -59,7 +59,7 @@ TEST_P(ScanCodes, FindsSingleOnesWhereverTheyAre) {
         EXPECT_EQ(scan_codes(dtype, with).not_finite, 1) << place;
         EXPECT_EQ(scan_codes(dtype, with).unwritten, 0) << place;
         EXPECT_EQ(scan_codes(dtype, with).first, place);
-        put(dtype, with, place, poison_code(dtype));
+        put(dtype, with, place, row_of(dtype).poison);
         EXPECT_EQ(scan_codes(dtype, with).unwritten, 1) << place;
     }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/device.h"
-#include "verify/host_rows.h"
+#include "verify/oracle.h"
 
 namespace normtune::fake {
 

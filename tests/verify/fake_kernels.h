@@ -95,7 +95,7 @@ private:
 
     void forward(std::int64_t i) {
         std::vector<float> v = row(TensorRole::x, i, is(Defect::stride_ignored) ? p_.shape.cols : p_.shape.row_stride);
-        if (op_.fused()) {
+        if (op_.adds_residual()) {
             const std::vector<float> r = row(TensorRole::residual, i, p_.shape.cols);
             for (std::size_t j = 0; j < cols_; ++j) {
                 v[j] += r[j];
@@ -145,7 +145,7 @@ private:
     }
 
     void backward(std::int64_t i, std::vector<std::vector<float>>& terms) {
-        const bool saved_sum = op_.fused() && op_.has_forward();
+        const bool saved_sum = op_.adds_residual() && op_.has_forward();
         const std::int64_t stride = saved_sum || is(Defect::stride_ignored) ? p_.shape.cols : p_.shape.row_stride;
         const std::vector<float> x = row(saved_sum ? TensorRole::s : TensorRole::x, i, stride);
         std::vector<float> dy = row(TensorRole::dy, i, p_.shape.cols);
@@ -167,7 +167,7 @@ private:
         for (std::size_t j = 0; j < cols_; ++j) {
             dx[j] = rstd * m[j] - factor * x[j];
         }
-        if (op_.fused() && !is(Defect::ds_forgotten)) {
+        if (op_.adds_residual() && !is(Defect::ds_forgotten)) {
             const std::vector<float> ds = row(TensorRole::ds, i, p_.shape.cols);
             for (std::size_t j = 0; j < cols_; ++j) {
                 dx[j] += ds[j];

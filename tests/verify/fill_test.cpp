@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "verify/host_rows.h"
+#include "problem/elements.h"
 
 namespace normtune {
 namespace {
@@ -74,7 +74,7 @@ TEST(Fill, GapsAndOutputsHoldThePoisonWhichIsASignallingNan) {
             EXPECT_TRUE(std::isnan(v));
         }
         const std::uint32_t quiet = dtype == Dtype::fp32 ? 0x400000 : dtype == Dtype::bf16 ? 0x40 : 0x200;
-        EXPECT_EQ(poison_code(dtype) & quiet, 0U);
+        EXPECT_EQ(row_of(dtype).poison & quiet, 0U);
     }
 }
 

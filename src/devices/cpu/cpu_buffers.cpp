@@ -66,12 +66,13 @@ void CpuBuffers::lay_out() {
     std::int64_t outputs = 0;
     int index = 0;
     for (const Tensor& tensor : tensors(problem_)) {
-        if (tensor.role == TensorRole::gamma) {
+        if (tensor.shared()) {
             places_.push_back({tensor, 0});
             gamma_bytes_ = rounded_up(tensor.span_bytes() + line, 4096);
             continue;
         }
         tensor_bytes_ += tensor.span_bytes();
+        overwritten_ = tensor.access == Access::in_out ? std::optional(tensor.role) : overwritten_;
         // Tensors that start at the same place of a page hold up each other's loads: each starts somewhere else.
         const std::int64_t stagger = 9 * line * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
@@ -110,8 +111,7 @@ const CpuBuffers::Place& CpuBuffers::place(TensorRole role) const {
 }
 
 std::byte* CpuBuffers::address(const Place& place, int set) const {
-    const bool shared = place.tensor.role == TensorRole::gamma;
-    return block_.data() + place.offset + (shared ? 0 : gamma_bytes_ + set * set_bytes_);
+    return block_.data() + place.offset + (place.tensor.shared() ? 0 : gamma_bytes_ + set * set_bytes_);
 }
 
 void CpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
@@ -141,7 +141,8 @@ void CpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) 
 TensorPointers CpuBuffers::pointers(int set) const {
     TensorPointers pointers{};
     for (const Place& place : places_) {
-        pointers[static_cast<std::size_t>(place.tensor.role)] = address(place, set);
+        pointers[static_cast<std::size_t>(place.tensor.role)] = pointers[static_cast<std::size_t>(place.tensor.result)] =
+            address(place, set);
     }
     return pointers;
 }
@@ -177,17 +178,17 @@ void CpuBuffers::copy(Team& team, int set, const CopyMethod& method) const {
 }
 
 bool CpuBuffers::wears_out(int set) {
-    return problem_.operation.in_place && problem_.operation.has_backward() && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
+    return overwritten_ && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
 }
 
 void CpuBuffers::restore(Team& team, int set) {
-    fill_input(team, place(TensorRole::dy), set, set + 1);
+    fill_input(team, place(*overwritten_), set, set + 1);
     wear_[static_cast<std::size_t>(set)] = 0;
 }
 
 const Pattern& CpuBuffers::pattern(Team& team, const Place& place) {
     constexpr std::uint64_t pattern_seed = 0x6e6f726d;
-    if (place.tensor.role == TensorRole::rstd) {
+    if (place.tensor.kind == TensorKind::statistic) {
         if (memory_->rstd.empty()) {
             // What rows of N(0, 1) have: near 1, the nearer the wider the row.
             memory_->rstd = Pattern::normal(team, Dtype::fp32, 1.0F, 0.01F, pattern_seed + 1);
@@ -227,7 +228,7 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
 
 void CpuBuffers::fill(Team& team) {
     for (const Place& place : places_) {
-        if (place.tensor.role == TensorRole::gamma) {
+        if (place.tensor.shared()) {
             fill_normal(address(place, 0), place.tensor.dtype, 0, place.tensor.cols, 1.0F - static_cast<float>(problem_.operation.offset),
                         0.1F, seed_);
         } else if (is_input(place.tensor)) {
@@ -244,7 +245,7 @@ void CpuBuffers::touch_outputs(Team& team) const {
     const std::int64_t tasks = (pages + pages_a_task - 1) / pages_a_task;
     std::int64_t filled = 0;
     for (const Place& place : places_) {
-        if (is_input(place.tensor) && place.tensor.role != TensorRole::gamma) {
+        if (is_input(place.tensor) && !place.tensor.shared()) {
             filled = std::max(filled, place.offset + place.tensor.span_bytes());
         }
     }

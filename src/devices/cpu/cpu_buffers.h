@@ -60,9 +60,9 @@ public:
     void copy(Team& team, int set, const CopyMethod& method) const;
     std::optional<CopyMethod> copy_method;  // once it is known
 
-    /// Notes a launch that wrote dx over dy; true: dy is due to be restored before it grows or vanishes.
+    /// Notes a launch that wrote over an input (dx over dy); true: it is due to be restored before it grows or vanishes.
     bool wears_out(int set);
-    /// Puts the original dy back, past the caches.
+    /// Puts the original input back, past the caches.
     void restore(Team& team, int set);
 
 private:
@@ -91,7 +91,8 @@ private:
     int sets_ = 1;
     Block block_;
     std::optional<int> last_set_;
-    std::vector<int> wear_;  // launches in place since dy was filled
+    std::optional<TensorRole> overwritten_;  // in place: the input that an output is written over
+    std::vector<int> wear_;                  // launches since it was filled
 };
 
 }  // namespace normtune::cpu

@@ -31,11 +31,15 @@ CpuKernel::CpuKernel(const Problem& problem, const Configuration& configuration,
     const bool tiled = configuration.block_size != whole_row && configuration.block_size < cols;
     write_block_ = tiled ? configuration.block_size : cols;
     sum_block_ = std::min(write_block_, most_summed_columns);
+    for (const TensorSpec& spec : op.descriptor().tensors) {
+        const Tensor tensor = tensor_of(problem, spec.role);
+        strides_[static_cast<std::size_t>(spec.role)] = {tensor.row_stride, tensor.row_stride * bytes_of(tensor.dtype)};
+    }
     // The odd 80 floats keep the rows of a workspace from meeting in the same sets of the first cache.
     row_floats_ = (cols + row_padding + 15) / 16 * 16 + 80;
     gamma_rows_ = op.affine && configuration.gamma != GammaPlacement::after ? 1 : 0;
     scratch_rows_ = configuration.residency == Residency::shared ? passes_.rows * (op.has_backward() ? 2 : 1) : 0;
-    dgamma_rows_ = op.affine && op.has_backward() ? 2 : 0;
+    dgamma_rows_ = op.has(TensorRole::dgamma) ? 2 : 0;
     info_.code_hash = passes_.code_hash;
     info_.programs = schedule_.programs;
     info_.shared_bytes =
@@ -96,10 +100,8 @@ void CpuKernel::take_programs(std::atomic<std::int64_t>& next, const Launch& lau
 
 void CpuKernel::prepare_gamma(const Launch& launch, const ThreadSpace& space) const {
     const Operation& op = problem_.operation;
-    const bool narrow = op.weight_dtype != Dtype::fp32;
-    const bool rounded = op.casting == Casting::none && op.dtype != Dtype::fp32;
-    passes_.prepare_gamma(at(launch.tensors, TensorRole::gamma), narrow, static_cast<float>(op.offset), rounded, space.gamma,
-                          problem_.shape.cols);
+    passes_.prepare_gamma(at(launch.tensors, TensorRole::gamma), is_narrow(op.weight_dtype), static_cast<float>(op.offset),
+                          op.roundings().gain, space.gamma, problem_.shape.cols);
 }
 
 void CpuKernel::work(Launch& launch, int thread) const {
@@ -143,10 +145,9 @@ void CpuKernel::backward(Launch& launch, ThreadSpace& mine, int thread) const {
     const std::int64_t lines = (share + 63) / 64 * 64;  // no cache line is written by two threads
     const std::int64_t begin = std::min(cols, thread * lines);
     const std::int64_t end = std::min(cols, begin + lines);
-    const bool narrow = problem_.operation.weight_dtype != Dtype::fp32;
     if (begin < end) {
-        passes_.fold(space(0).dgamma_total, space_rows() * row_floats_, launch.team.size(), at(launch.tensors, TensorRole::dgamma), narrow,
-                     begin, end);
+        passes_.fold(space(0).dgamma_total, space_rows() * row_floats_, launch.team.size(), at(launch.tensors, TensorRole::dgamma),
+                     is_narrow(problem_.operation.weight_dtype), begin, end);
     }
 }
 

@@ -55,7 +55,12 @@ private:
     Schedule schedule_;
     CompileInfo info_;
     int threads_;
-    std::int64_t sum_block_;  // columns that one call of a sum pass covers
+    struct Stride {
+        std::int64_t elements = 0;
+        std::int64_t bytes = 0;
+    };
+    std::array<Stride, tensor_names.names.size()> strides_;  // from row to row, by TensorRole
+    std::int64_t sum_block_;                                 // columns that one call of a sum pass covers
     std::int64_t write_block_;
     std::int64_t row_floats_;  // a padded fp32 row
     int gamma_rows_ = 0;       // rows of a thread's workspace

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "devices/cpu/cpu_launch.h"
-#include "kernels/cpu/element.h"
+#include "problem/elements.h"
 
 namespace normtune::cpu {
 
@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t most_summed_rows = 256;
 /// Columns that a task of dgamma's own kernel (split) covers: its sums stay in the first cache.
 constexpr std::int64_t split_columns = 512;
-
-std::byte* moved(std::byte* p, std::int64_t elements, Dtype dtype) {
-    return p == nullptr ? nullptr : p + elements * bytes_of(dtype);
-}
 
 template <class Pass>
 void sum_in_blocks(Pass pass, const RowTile& tile, std::int64_t block, double (&totals)[most_rows]) {
@@ -39,44 +35,36 @@ void write_in_blocks(WritePass pass, const RowTile& tile, std::int64_t block) {
 }  // namespace
 
 float CpuKernel::normal_scale(float rstd) const {
-    if (problem_.operation.casting != Casting::none) {
+    if (!problem_.operation.roundings().scale) {
         return rstd;
     }
-    switch (problem_.operation.dtype) {
-        case Dtype::bf16:
-            return to_float(to_bf16(rstd));
-        case Dtype::fp16:
-            return to_float(to_fp16(rstd));
-        default:
-            return rstd;
-    }
+    return with_dtype(problem_.operation.dtype, [rstd]<Dtype T>() { return ElementFormat<T>::decode(ElementFormat<T>::encode(rstd)); });
 }
 
 RowTile CpuKernel::tile_at(const Launch& launch, const ThreadSpace& space, bool backward, std::int64_t row) const {
     const Operation& op = problem_.operation;
-    const Shape& shape = problem_.shape;
-    const auto tensor = [&](TensorRole role) { return moved(at(launch.tensors, role), row * shape.cols, op.dtype); };
+    const auto stride = [&](TensorRole role) { return strides_[static_cast<std::size_t>(role)]; };
+    const auto tensor = [&](TensorRole role) {
+        std::byte* const first = at(launch.tensors, role);
+        return first == nullptr ? nullptr : first + row * stride(role).bytes;
+    };
+    const TensorRole x = backward ? op.backward_input() : TensorRole::x;
     RowTile tile;
-    tile.cols = shape.cols;
-    if (backward && op.has_forward() && op.fused()) {
-        tile.x = tensor(TensorRole::s);  // mode full: the sum that the forward has just stored
-        tile.x_stride = shape.cols;
-    } else {
-        tile.x = moved(at(launch.tensors, TensorRole::x), row * shape.row_stride, op.dtype);
-        tile.x_stride = shape.row_stride;
-    }
-    const auto* rstd = reinterpret_cast<const float*>(at(launch.tensors, TensorRole::rstd)) + row;
+    tile.cols = problem_.shape.cols;
+    tile.x = tensor(x);
+    tile.x_stride = stride(x).elements;
+    auto* rstd = reinterpret_cast<float*>(tensor(TensorRole::rstd));
     if (backward) {
         tile.dy = tensor(TensorRole::dy);
         tile.ds = tensor(TensorRole::ds);
-        tile.dx = op.in_place ? tensor(TensorRole::dy) : tensor(TensorRole::dx);
+        tile.dx = tensor(TensorRole::dx);
         tile.rstd_in = rstd;
         tile.dgamma = passes_.column_gradient == nullptr ? space.dgamma : nullptr;
     } else {
         tile.residual = tensor(TensorRole::residual);
         tile.s = tensor(TensorRole::s);
         tile.y = tensor(TensorRole::y);
-        tile.rstd_out = const_cast<float*>(rstd);
+        tile.rstd_out = rstd;
     }
     if (!op.affine) {
         tile.gamma = space.ones;
@@ -85,11 +73,11 @@ RowTile CpuKernel::tile_at(const Launch& launch, const ThreadSpace& space, bool 
         tile.gamma = space.gamma;
     } else {
         tile.gamma = at(launch.tensors, TensorRole::gamma);
-        tile.gamma_form = op.weight_dtype != Dtype::fp32 ? GammaForm::narrow : GammaForm::wide;
+        tile.gamma_form = is_narrow(op.weight_dtype) ? GammaForm::narrow : GammaForm::wide;
         tile.offset = static_cast<float>(op.offset);
     }
     tile.eps = static_cast<float>(op.eps);
-    tile.inverse_cols = 1.0F / static_cast<float>(shape.cols);
+    tile.inverse_cols = 1.0F / static_cast<float>(tile.cols);
     tile.keep_fp32_sum = op.residual == ResidualPrecision::fp32;
     tile.stream_rows = configuration_.store_hint == CacheHint::streaming;
     // Stored on the way into the second pass, s is read again there unless the row is kept.
@@ -196,8 +184,8 @@ void CpuKernel::split_dgamma(Launch& launch, ThreadSpace& space, int thread) con
             passes_.column_gradient(tile, std::min(most_summed_rows, rows - row), begin, end);
             space.fold(begin, end);
         }
-        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma), problem_.operation.weight_dtype != Dtype::fp32,
-                     begin, end);
+        passes_.fold(space.dgamma_total, 0, 1, at(launch.tensors, TensorRole::dgamma), is_narrow(problem_.operation.weight_dtype), begin,
+                     end);
     }
 }
 

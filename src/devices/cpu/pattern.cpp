@@ -1,26 +1,16 @@
 #include "devices/cpu/pattern.h"
 
 #include <cmath>
-#include <cstring>
 #include <numbers>
+#include <span>
 
-#include "kernels/cpu/element.h"
+#include "problem/elements.h"
 
 namespace normtune::cpu {
 
 namespace {
 
 constexpr std::int64_t pattern_values = 1 << 22;
-
-void put(std::byte* out, Dtype dtype, std::int64_t i, float value) {
-    std::byte* to = out + i * bytes_of(dtype);
-    if (dtype == Dtype::fp32) {
-        std::memcpy(to, &value, sizeof value);
-    } else {
-        const std::uint16_t bits = dtype == Dtype::bf16 ? to_bf16(value).bits : to_fp16(value).bits;
-        std::memcpy(to, &bits, sizeof bits);
-    }
-}
 
 /// (0, 1]
 float unit(std::uint32_t bits) {
@@ -42,10 +32,8 @@ void fill_normal(std::byte* out, Dtype dtype, std::int64_t first, std::int64_t c
         const std::uint64_t bits = mixed(mixed(seed) ^ static_cast<std::uint64_t>(first + i));
         const float radius = deviation * std::sqrt(-2.0F * std::log(unit(static_cast<std::uint32_t>(bits))));
         const float angle = 2.0F * std::numbers::pi_v<float> * unit(static_cast<std::uint32_t>(bits >> 32));
-        put(out, dtype, i, mean + radius * std::cos(angle));
-        if (i + 1 < count) {
-            put(out, dtype, i + 1, mean + radius * std::sin(angle));
-        }
+        const float pair[] = {mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
+        encode(dtype, std::span(pair).first(i + 1 < count ? 2 : 1), i, out);
     }
 }
 

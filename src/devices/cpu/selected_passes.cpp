@@ -37,7 +37,7 @@ public:
             if (resident) {
                 pick(passes_.resident_forward, set_.resident_forward, "resident_forward", casting(), reduction());
             } else {
-                pick(passes_.square_sum, set_.square_sum, "square_sum", rounds_products() ? "none" : "", reduction());
+                pick(passes_.square_sum, set_.square_sum, "square_sum", operation_.roundings().squares ? "none" : "", reduction());
                 pick(passes_.scale_rows, set_.scale_rows, "scale_rows", casting() == "gemma" ? "gemma" : "", stores());
             }
         }
@@ -46,9 +46,9 @@ public:
                 pick(passes_.resident_backward, set_.resident_backward, "resident_backward", casting(), reduction());
             } else {
                 pick(passes_.gradient_sum, set_.gradient_sum, "gradient_sum", casting(), reduction());
-                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", rounds_products() ? "none" : "", stores());
+                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", operation_.roundings().gradient ? "none" : "", stores());
             }
-            if (operation_.affine && configuration_.dgamma == DgammaMethod::split) {
+            if (operation_.has(TensorRole::dgamma) && configuration_.dgamma == DgammaMethod::split) {
                 passes_.column_gradient = set_.column_gradient(key(1));
                 code_ += fmt::format(" column_gradient.{}", casting());
             }
@@ -61,8 +61,7 @@ public:
     }
 
 private:
-    bool rounds_products() const { return operation_.casting == Casting::none && operation_.dtype != Dtype::fp32; }
-    std::string_view casting() const { return operation_.dtype == Dtype::fp32 ? "" : casting_names.name(operation_.casting); }
+    std::string_view casting() const { return is_narrow(operation_.dtype) ? casting_names.name(operation_.casting) : ""; }
     /// A row in registers is one step, so that `guard` is decided here: even, or masked.
     Reduction form() const {
         if (configuration_.residency != Residency::registers || configuration_.reduction != Reduction::guard) {

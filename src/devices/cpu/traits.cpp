@@ -21,7 +21,7 @@ bool is_one_of(int value, std::initializer_list<int> allowed) {
 /// Accumulators of a tile, of one register's elements each: AVX-512 has 32 vector registers, the others 16, and
 /// accumulators of 16-bit elements take two.
 int most_accumulators(const DeviceInfo& device, Dtype dtype) {
-    return device.warp_size >= 16 && dtype == Dtype::fp32 ? 8 : 4;
+    return device.warp_size >= 16 && !is_narrow(dtype) ? 8 : 4;
 }
 
 bool resident(const Configuration& c) {
@@ -107,8 +107,7 @@ void add_residency_limits(std::vector<BackendLimit>& limits) {
                       {Axis::residency},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           const Operation& op = p.operation;
-                          const bool kept =
-                              op.fused() && op.has_forward() && op.dtype != Dtype::fp32 && op.residual == ResidualPrecision::fp32;
+                          const bool kept = op.has(TensorRole::s) && is_narrow(op.dtype) && op.residual == ResidualPrecision::fp32;
                           return !kept || c.residency != Residency::reload;
                       }});
 }
@@ -124,8 +123,7 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                       {Axis::gamma},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           const Operation& op = p.operation;
-                          const bool rounded = op.affine && op.casting == Casting::none && op.dtype != Dtype::fp32 &&
-                                               (op.offset != 0 || op.weight_dtype != op.dtype);
+                          const bool rounded = op.affine && op.roundings().gain && (op.offset != 0 || op.weight_dtype != op.dtype);
                           return !rounded || c.gamma != GammaPlacement::after;
                       }});
     limits.push_back({"cpu.load_hint",

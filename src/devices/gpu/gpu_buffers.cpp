@@ -1,12 +1,11 @@
 #include "devices/gpu/gpu_buffers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include <fmt/format.h>
 
-#include "support/float_formats.h"
+#include "problem/elements.h"
 
 namespace normtune::gpu {
 
@@ -25,23 +24,18 @@ std::int64_t aligned(std::int64_t bytes) {
 
 /// `count` values of `dtype` from mean + deviation · N(0, 1).
 std::vector<std::byte> random_values(Dtype dtype, std::int64_t count, float mean, float deviation, std::mt19937_64& random) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(dtype)));
+    std::vector<float> values(static_cast<std::size_t>(count));
     std::normal_distribution<float> normal(mean, deviation);
     // One table of draws, read at random places: normal draws one by one would take longer than the measurement.
     std::array<float, 4096> table{};
     std::generate(table.begin(), table.end(), [&] { return normal(random); });
     std::uint64_t bits = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
         bits = i % 5 == 0 ? random() : bits >> 12;
-        const float value = table[bits & 4095];
-        const auto at = bytes.data() + i * bytes_of(dtype);
-        if (dtype == Dtype::fp32) {
-            std::memcpy(at, &value, 4);
-        } else {
-            const std::uint16_t half = dtype == Dtype::bf16 ? bf16_from_float(value) : fp16_from_float(value);
-            std::memcpy(at, &half, 2);
-        }
+        values[i] = table[bits & 4095];
     }
+    std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(bytes_of(dtype)));
+    encode(dtype, values, 0, bytes.data());
     return bytes;
 }
 
@@ -57,7 +51,7 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
     offsets_.fill(-1);
     std::int64_t gamma_bytes = 0;
     for (const Tensor& tensor : tensors_) {
-        if (tensor.role == TensorRole::gamma) {
+        if (tensor.shared()) {
             gamma_bytes = aligned(tensor.span_bytes());
         } else {
             offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_;
@@ -106,12 +100,11 @@ void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
     }
     run(driver_.stream_synchronize(stream));
     for (const Tensor& tensor : tensors_) {
-        const bool rstd_in = tensor.role == TensorRole::rstd && tensor.access == Access::in;
-        if (tensor.role == TensorRole::gamma) {
-            const float mean = problem_.operation.offset == 1 ? 0.0F : 1.0F;
+        if (tensor.shared()) {
+            const auto mean = static_cast<float>(1 - problem_.operation.offset);
             const std::vector<std::byte> gamma = random_values(tensor.dtype, tensor.cols, mean, 0.1F, random);
             run(driver_.copy_to_device(gamma_, gamma.data(), gamma.size()));
-        } else if (rstd_in) {
+        } else if (tensor.kind == TensorKind::statistic && tensor.access == Access::in) {
             const std::vector<std::byte> rstd = random_values(tensor.dtype, tensor.rows, 1.0F, 0.01F, random);
             for (int set = 0; set < sets_; ++set) {
                 run(driver_.copy_to_device(pointer(tensor.role, set), rstd.data(), rstd.size()));

@@ -10,17 +10,25 @@ namespace normtune::cpu {
 template <class Isa, class T>
 using VectorOf = decltype(Isa::of(T{}));
 
+template <Dtype>
+struct ElementOf;
+template <>
+struct ElementOf<Dtype::fp32> {
+    using type = float;
+};
+template <>
+struct ElementOf<Dtype::bf16> {
+    using type = bf16;
+};
+template <>
+struct ElementOf<Dtype::fp16> {
+    using type = fp16;
+};
+
 /// Calls make.<T>() with the element type.
 template <class Make>
 auto with_element(Dtype dtype, const Make& make) {
-    switch (dtype) {
-        case Dtype::bf16:
-            return make.template operator()<bf16>();
-        case Dtype::fp16:
-            return make.template operator()<fp16>();
-        default:
-            return make.template operator()<float>();
-    }
+    return with_dtype(dtype, [&]<Dtype D>() { return make.template operator()<typename ElementOf<D>::type>(); });
 }
 
 /// Calls make.<T, C>() with the element type and the casting; in fp32 nothing is rounded, and one casting stands for

@@ -23,9 +23,9 @@ enum class Prefetch { none, keep, streaming };  // prefetcht0, prefetchnta
 /// R rows side by side (R is compiled into the pass). Pointers stand at the tile's first row; strides are in elements.
 /// x has x_stride, every other tensor `cols`. Unused pointers are null.
 struct RowTile {
-    const void* x = nullptr;  // forward: input; backward: input, or the saved sum of the fused op
+    const void* x = nullptr;  // forward: input; backward: input, or the saved sum
     std::int64_t x_stride = 0;
-    const void* residual = nullptr;  // not null: fused add
+    const void* residual = nullptr;  // not null: it is added to x
     void* s = nullptr;
     void* y = nullptr;
     const void* dy = nullptr;

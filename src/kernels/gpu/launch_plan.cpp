@@ -9,10 +9,6 @@ namespace {
 constexpr std::int64_t counter_at = 0;
 constexpr std::int64_t partials_at = 256;
 
-Argument pointer(std::string_view name, TensorRole tensor, bool present = true) {
-    return {name, ArgumentType::pointer, present ? Argument::Source::tensor : Argument::Source::null, tensor, 0, 0};
-}
-
 Argument workspace(std::string_view name, std::int64_t at, bool present = true) {
     return {name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at, 0};
 }
@@ -24,7 +20,12 @@ Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
 class Planner {
 public:
     Planner(const Configuration& c, const Problem& problem, const DeviceInfo& device)
-        : c_(c), problem_(problem), device_(device), operation_(problem.operation), grid_(grid_shape(c, problem, device)) {}
+        : c_(c),
+          problem_(problem),
+          device_(device),
+          operation_(problem.operation),
+          tensors_(tensors(problem)),
+          grid_(grid_shape(c, problem, device)) {}
 
     LaunchPlan plan() {
         if (operation_.has_forward()) {
@@ -32,7 +33,7 @@ public:
         }
         if (operation_.has_backward()) {
             // The split kernel goes first: dx may be written over the dy that it reads.
-            if (operation_.affine && c_.dgamma == DgammaMethod::split) {
+            if (operation_.has(TensorRole::dgamma) && c_.dgamma == DgammaMethod::split) {
                 split();
             }
             backward();
@@ -46,10 +47,10 @@ private:
     void forward() {
         Launch launch = row_kernel("nt_forward", false);
         launch.arguments = {pointer("x", TensorRole::x),
-                            pointer("residual", TensorRole::residual, operation_.fused()),
-                            pointer("gamma", TensorRole::gamma, operation_.affine),
+                            pointer("residual", TensorRole::residual),
+                            pointer("gamma", TensorRole::gamma),
                             pointer("y", TensorRole::y),
-                            pointer("s", TensorRole::s, operation_.fused()),
+                            pointer("s", TensorRole::s),
                             pointer("rstd", TensorRole::rstd),
                             integer("rows", ArgumentType::int64, problem_.shape.rows),
                             integer("programs", ArgumentType::int32, grid_.programs),
@@ -63,12 +64,12 @@ private:
         const bool partials = sums && partial_rows(c_, problem_, device_) > 0;
         Launch launch = row_kernel("nt_backward", true);
         launch.cooperative = partials && c_.dgamma == DgammaMethod::cooperative;
-        launch.arguments = {pointer("x", saved_input()),
-                            pointer("gamma", TensorRole::gamma, operation_.affine),
+        launch.arguments = {pointer("x", operation_.backward_input()),
+                            pointer("gamma", TensorRole::gamma),
                             pointer("dy", TensorRole::dy),
-                            pointer("ds", TensorRole::ds, operation_.fused()),
+                            pointer("ds", TensorRole::ds),
                             pointer("rstd", TensorRole::rstd),
-                            pointer("dx", operation_.in_place ? TensorRole::dy : TensorRole::dx),
+                            pointer("dx", TensorRole::dx),
                             pointer("dgamma", TensorRole::dgamma, sums),
                             workspace("partials", partials_at, partials),
                             workspace("counter", counter_at, partials),
@@ -89,7 +90,7 @@ private:
         launch.grid_x = shape.tiles;
         launch.grid_y = shape.parts;
         launch.block = c_.reduce_warps * device_.warp_size;
-        launch.arguments = {pointer("x", saved_input()),
+        launch.arguments = {pointer("x", operation_.backward_input()),
                             pointer("dy", TensorRole::dy),
                             pointer("rstd", TensorRole::rstd),
                             pointer("dgamma", TensorRole::dgamma),
@@ -122,13 +123,21 @@ private:
         return launch;
     }
 
-    // In full mode the fused backward reads the s that the forward wrote; alone, x is that s.
-    TensorRole saved_input() const { return operation_.fused() && operation_.has_forward() ? TensorRole::s : TensorRole::x; }
+    /// The memory that holds the tensor (in place, dx has dy's), or null where the problem has none or `wanted` is false.
+    Argument pointer(std::string_view name, TensorRole role, bool wanted = true) const {
+        for (const Tensor& tensor : tensors_) {
+            if (wanted && (tensor.role == role || tensor.result == role)) {
+                return {name, ArgumentType::pointer, Argument::Source::tensor, tensor.role, 0, 0};
+            }
+        }
+        return {name, ArgumentType::pointer, Argument::Source::null, role, 0, 0};
+    }
 
     const Configuration& c_;
     const Problem& problem_;
     const DeviceInfo& device_;
     const Operation& operation_;
+    std::vector<Tensor> tensors_;
     GridShape grid_;
     LaunchPlan plan_;
 };

@@ -40,10 +40,6 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     return out;
 }
 
-int row_inputs(const Operation& operation, bool backward) {
-    return (backward ? 2 : 1) + (operation.fused() ? 1 : 0);
-}
-
 bool sums_dgamma(const Configuration& c, const Problem& problem) {
     return has_dgamma(problem) && c.dgamma != DgammaMethod::split;
 }
@@ -64,7 +60,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
     if (problem.operation.affine && c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared) {
         bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements * bytes_of(problem.operation.weight_dtype);
     }
-    bytes += std::int64_t{layout.slots} * row_inputs(problem.operation, backward) * c.tile_rows * layout.row_accesses * layout.threads *
+    bytes += std::int64_t{layout.slots} * problem.operation.row_inputs(backward) * c.tile_rows * layout.row_accesses * layout.threads *
              layout.vector_bytes;
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);

@@ -27,9 +27,6 @@ struct RowLayout {
 
 RowLayout row_layout(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
-/// Tensors that a pass reads row by row: forward x (and residual), backward x and dy (and ds).
-int row_inputs(const Operation& operation, bool backward);
-
 /// Dynamic shared memory of the forward or the backward kernel.
 std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);
 

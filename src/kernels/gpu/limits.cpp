@@ -162,7 +162,7 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
     const RowLayout layout = row_layout(c, p, d);
     const int words = (layout.vector_bytes + 3) / 4;
     const int ahead = c.stages > 1 && !layout.async_copy ? c.stages - 1 : 0;
-    const auto rows = [&](bool backward) { return row_inputs(operation, backward) * c.tile_rows * layout.accesses * words * (1 + ahead); };
+    const auto rows = [&](bool backward) { return operation.row_inputs(backward) * c.tile_rows * layout.accesses * words * (1 + ahead); };
     int gamma = 0;
     if (operation.affine && c.gamma != GammaPlacement::after && c.residency != Residency::shared) {
         gamma = layout.accesses * (layout.vector_elements * bytes_of(operation.weight_dtype) + 3) / 4;

@@ -75,7 +75,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     add("REDUCE", reduce);
 
     // What is computed.
-    add("FUSED", operation.fused());
+    add("FUSED", operation.adds_residual());
     add("DTYPE", operation.dtype);
     add("WEIGHT_DTYPE", operation.weight_dtype);
     add("CASTING", operation.casting);
@@ -85,8 +85,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     add("RESIDUAL_FP32", forward && operation.residual == ResidualPrecision::fp32);
     add("COLS", problem.shape.cols);
     add("X_STRIDE", problem.shape.row_stride);
-    // In full mode the fused backward reads the contiguous s that the forward wrote.
-    add("BACKWARD_X_STRIDE", forward && operation.fused() ? problem.shape.cols : problem.shape.row_stride);
+    add("BACKWARD_X_STRIDE", tensor_of(problem, operation.backward_input()).row_stride);
 
     // How.
     add("WARP_SIZE", device.warp_size);

@@ -66,8 +66,8 @@ Problem random_problem(std::mt19937& random) {
     o.weight_dtype = pick(random, {o.dtype, Dtype::fp32});
     o.affine = random() % 6 != 0;
     o.in_place = o.has_backward() && random() % 4 == 0;
-    o.residual =
-        o.fused() && o.has_forward() ? pick(random, {ResidualPrecision::rounded, ResidualPrecision::fp32}) : ResidualPrecision::rounded;
+    o.residual = o.adds_residual() && o.has_forward() ? pick(random, {ResidualPrecision::rounded, ResidualPrecision::fp32})
+                                                      : ResidualPrecision::rounded;
     problem.shape.rows = pick<std::int64_t>(random, {1, 128, 8192, 40001});
     problem.shape.cols = pick<std::int64_t>(random, {128, 409, 576, 1024, 4096, 5120, 8192});
     problem.shape.row_stride = problem.shape.cols + pick<std::int64_t>(random, {0, 0, 64});

@@ -210,7 +210,7 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
     if (operation.in_place && !operation.has_backward()) {
         return "in place is about the backward";
     }
-    if (operation.residual == ResidualPrecision::fp32 && !(operation.fused() && operation.has_forward())) {
+    if (operation.residual == ResidualPrecision::fp32 && !(operation.adds_residual() && operation.has_forward())) {
         return "no residual is added";
     }
     if (operation.offset != 0 && !operation.affine) {
