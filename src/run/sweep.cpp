@@ -34,7 +34,7 @@ void check(const SweepOptions& options) {
     if (options.problems.empty()) {
         throw InputError("nothing to sweep: no problem is selected");
     }
-    if (options.twins && options.strategy == Strategy::racing) {
+    if (options.twins && options.strategy->wants_winners_alone()) {
         throw InputError("trials that are measured twice in the same rounds do not race");
     }
     if (options.samples_per_round < 1 || !(options.trial_timeout_s > 0) || !(options.budget_s >= 0)) {
@@ -138,7 +138,7 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const Problem& problem = options.problems[i];
         if (complete(options, problem, plans[i].candidates, recorder)) {
-            if (options.strategy == Strategy::racing && !options.verify_only) {
+            if (options.strategy->learns() && !options.verify_only) {
                 experience.note(measured_problem(problem, plans[i].candidates, recorder));
             }
             continue;

@@ -35,7 +35,7 @@ protected:
     TemporaryFolder folder_;
     SweepOptions options_ = [this] {
         SweepOptions options = small_sweep(folder_, "seed: 1\n");
-        options.strategy = Strategy::racing;
+        options.strategy = find_strategy("racing");
         return options;
     }();
     Problem problem_ = small_problem(256);

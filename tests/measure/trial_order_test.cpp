@@ -1,4 +1,4 @@
-#include "run/trial_order.h"
+#include "measure/trial_order.h"
 
 #include <gtest/gtest.h>
 

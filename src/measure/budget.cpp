@@ -1,4 +1,4 @@
-#include "run/budget.h"
+#include "measure/budget.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,16 @@ double promise(const ProblemState& state) {
     return std::max(std::log(ratio), least_gain) * untried;
 }
 
-std::optional<Slice> next_slice(std::span<const ProblemState> problems, double budget_s, double left_s, double least_s) {
+std::optional<Slice> even_slice(std::span<const ProblemState> problems, double left_s) {
+    const auto to_visit = std::count_if(problems.begin(), problems.end(), [](const ProblemState& state) { return !state.visited; });
+    const auto next = std::find_if(problems.begin(), problems.end(), [](const ProblemState& state) { return !state.visited; });
+    if (next == problems.end()) {
+        return std::nullopt;
+    }
+    return Slice{static_cast<std::size_t>(next - problems.begin()), std::max(0.0, left_s) / static_cast<double>(to_visit)};
+}
+
+std::optional<Slice> promising_slice(std::span<const ProblemState> problems, double budget_s, double left_s) {
     if (left_s <= 0) {
         return std::nullopt;
     }
@@ -45,10 +54,10 @@ std::optional<Slice> next_slice(std::span<const ProblemState> problems, double b
         const double of_all = static_cast<double>(problems[*fresh].missing + 8) / to_visit;
         return Slice{*fresh, std::max(0.0, left_s - reserve * budget_s) * of_all};
     }
-    if (total <= 0 || left_s < least_s) {
+    if (total <= 0 || left_s < least_slice_s) {
         return std::nullopt;
     }
-    return Slice{most, std::min(left_s, std::max(left_s * promise(problems[most]) / total, least_s))};
+    return Slice{most, std::min(left_s, std::max(left_s * promise(problems[most]) / total, least_slice_s))};
 }
 
 }  // namespace normtune

@@ -1,4 +1,4 @@
-#include "run/budget.h"
+#include "measure/budget.h"
 
 #include <gtest/gtest.h>
 

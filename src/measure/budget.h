@@ -25,9 +25,20 @@ struct Slice {
 /// nothing.
 double promise(const ProblemState& state);
 
-/// Whose turn it is, and for how long. First each problem once: four fifths of the budget, shared by the number of
-/// configurations that they lack; then the most promising one again and again. None: nothing is missing any more, or
-/// no slice fits into `left_s`. `least_s`: below it a slice is not worth opening the problem for.
-std::optional<Slice> next_slice(std::span<const ProblemState> problems, double budget_s, double left_s, double least_s);
+/// Of a problem's share of the budget: for the finals; and of what is left when a batch begins: to build it.
+struct BudgetShares {
+    double finals = 0.2;
+    double build = 0.5;
+};
+
+/// Below this a second slice is not worth opening the problem again.
+inline constexpr double least_slice_s = 0.5;
+
+/// The next problem that had no turn yet, with an even part of what is left. None: all had theirs.
+std::optional<Slice> even_slice(std::span<const ProblemState> problems, double left_s);
+
+/// First each problem once: nine tenths of the budget, shared by the number of candidates that they lack; then the most
+/// promising one again and again. None: nothing is missing any more, or no slice fits into `left_s`.
+std::optional<Slice> promising_slice(std::span<const ProblemState> problems, double budget_s, double left_s);
 
 }  // namespace normtune
