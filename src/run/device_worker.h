@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "measure/budget.h"
 #include "run/problem_run.h"
 #include "run/problem_trials.h"
 #include "run/work_queue.h"

@@ -161,7 +161,7 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
 }
 
 /// The problems of a sweep, on all its devices at once.
-void run_lanes(const DeviceWorkerContext& context, const std::vector<DeviceInfo>& devices) {
+void run_on_devices(const DeviceWorkerContext& context, const std::vector<DeviceInfo>& devices) {
     std::vector<std::exception_ptr> failures(devices.size());
     const auto run = [&](std::size_t i) {
         try {
@@ -245,7 +245,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     try {
         Experience experience;
         WorkQueue queue(devices.size(), groups_of(options, plans, devices, recorder, experience));
-        run_lanes({options, plans, recorder, experience, queue, end}, devices);
+        run_on_devices({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}", recorder.trials_done(), total,

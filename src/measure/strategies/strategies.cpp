@@ -32,7 +32,13 @@ std::vector<std::string> strategy_names() {
 }
 
 std::optional<Slice> Strategy::next_slice(std::span<const ProblemState> problems, double, double left_s) const {
-    return even_slice(problems, left_s);
+    const auto is_new = [](const ProblemState& state) { return !state.visited; };
+    const auto next = std::find_if(problems.begin(), problems.end(), is_new);
+    if (next == problems.end()) {
+        return std::nullopt;
+    }
+    const auto to_visit = static_cast<double>(std::count_if(next, problems.end(), is_new));
+    return Slice{static_cast<std::size_t>(next - problems.begin()), std::max(0.0, left_s) / to_visit};
 }
 
 void Scheduler::order(std::vector<std::size_t>& trials, const Experience&) const {

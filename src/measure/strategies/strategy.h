@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/budget.h"
 #include "measure/sampler.h"
 #include "measure/stop_rule.h"
 #include "measure/trial_order.h"
@@ -23,6 +22,12 @@ struct ScheduledProblem {
     const StopRule& stop_rule;
     double round_time_us;  // device time after which a round ends, once it has a sample
     std::uint64_t seed;
+};
+
+/// Of a problem's share of the budget: for the finals; and of what is left when a batch begins: to build it.
+struct BudgetShares {
+    double finals = 0.2;
+    double build = 0.5;
 };
 
 /// Decides which trials of one problem are measured next, and when each is measured enough.
@@ -59,6 +64,19 @@ public:
 
 protected:
     ScheduledProblem of_;
+};
+
+/// What is known of a problem when the next slice of a budget is given out.
+struct ProblemState {
+    std::uint64_t trials = 0;   // kept by the plan
+    std::uint64_t missing = 0;  // of them, never tried
+    bool visited = false;       // had a slice in this run
+    double limit_ratio = 0;     // the fastest so far over the copy's time; 0: not known
+};
+
+struct Slice {
+    std::size_t problem = 0;
+    double seconds = 0;
 };
 
 class Strategy {
