@@ -33,15 +33,15 @@ struct FinalsResult {
         std::vector<double> rounds_us;  // of the finals; empty: nothing could be measured any more, ranked by its ordinary rounds
         bool tied;
     };
-    std::vector<Place> places;        // the winner first
-    std::vector<std::size_t> failed;  // trials
-    std::size_t left_out = 0;         // could not be told apart from the best before, beyond what the finals take
+    std::vector<Place> places;  // the winner first
+    std::size_t left_out = 0;   // could not be told apart from the best before, beyond what the finals take
 };
 
 /// Have the finals' rounds told what they can? `finalists` as these rounds have measured them.
 bool finals_over(int rounds, std::span<const Entrant> finalists);
 
-/// The place of a finalist that fails goes to the next best: as long as a trial is left, there is a winner. `fastest_failed_us`:
+/// Where a finalist fails, the finals begin again with the next best in its place: as long as a trial is left, there is a
+/// winner. `fastest_failed_us`:
 /// p50 of the fastest trial that passed and failed later, before the finals.
 FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler,
                          double fastest_failed_us = std::numeric_limits<double>::infinity());

@@ -259,7 +259,7 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     }
 }
 
-// All but the kernel of the one to beat.
+// All but the kernel of the incumbent.
 void ProblemRun::free_kept() {
     for (const TrialId id : kept_) {
         if (!best_ || id != best_->id) {

@@ -69,7 +69,7 @@ private:
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
     std::int64_t rotation_bytes_ = 0;
-    /// The fastest recorded trial that may win: the one to beat.
+    /// The fastest recorded trial that may win: the incumbent.
     struct Best {
         TrialId id;
         double p50_us;

@@ -40,6 +40,7 @@ public:
         return static_cast<std::size_t>(
             std::count_if(contenders_.begin(), contenders_.end(), [&](const Contender& c) { return c.reason == reason; }));
     }
+    const std::vector<std::size_t>& failed() const { return failed_; }
     int rounds() const { return rounds_; }
 
     bool take_round(const std::vector<bool>& running) override {
@@ -55,6 +56,7 @@ public:
             const auto failure = fails_in_round.find(contender.trial);
             if (++taken_[contender.trial]; failure != fails_in_round.end() && failure->second == taken_[contender.trial]) {
                 contender.failed = true;
+                failed_.push_back(contender.trial);
                 continue;
             }
             const bool longer = interrupted == std::pair(contender.trial, taken_[contender.trial]);
@@ -89,6 +91,7 @@ private:
     Random random_;
     std::vector<Contender> contenders_;
     std::map<std::size_t, int> taken_;
+    std::vector<std::size_t> failed_;
     int rounds_ = 0;
 };
 
