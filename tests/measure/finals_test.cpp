@@ -45,7 +45,7 @@ TEST(Finals, FreshSamplesDecide) {
 }
 
 TEST(Finals, GoOnWhileThoseThatTieAreNotToldApart) {
-    SyntheticSampler sampler({100, 100}, 0.1, 1);
+    SyntheticSampler sampler({100, 100}, 0.1, 3);
     const FinalsResult result = hold_finals(recorded({100, 100}), sampler);
     EXPECT_GT(sampler.rounds(), final_rounds);
     EXPECT_TRUE(result.places[0].tied && result.places[1].tied);
