@@ -134,14 +134,12 @@ public:
     /// The next batch, or as much of it as is given.
     void measure_next(std::size_t most) {
         contenders_.clear();
-        const auto end = left_.begin() + static_cast<std::ptrdiff_t>(std::min(most, scheduler_->batch_size(left_.size())));
-        for (auto id = left_.begin(); id != end; ++id) {
-            if (const Measurement* trial = problem_.trials[*id]) {
-                contenders_.push_back({*id, RecordedTimes(*trial)});
+        for (std::size_t count = std::min(most, scheduler_->batch_size(left_.size())); count > 0; --count, left_.pop_back()) {
+            if (const Measurement* trial = problem_.trials[left_.back()]) {
+                contenders_.push_back({left_.back(), RecordedTimes(*trial)});
                 spent_us_ += sample_us(*trial);
             }
         }
-        left_.erase(left_.begin(), end);
         const std::size_t trials = contenders_.size();
         if (scheduler_->has_incumbent() && best_) {
             contenders_.push_back({*best_, RecordedTimes(*problem_.trials[*best_])});

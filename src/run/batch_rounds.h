@@ -16,7 +16,7 @@ namespace normtune {
 struct RunningTrial {
     TrialId id = 0;
     Record record{};
-    bool incumbent = false;  // it has its record already and takes part as the one to beat
+    bool incumbent = false;  // it has its record already
     bool failed = false;
     bool stopped = false;  // recorded, or failed
     Series series{};

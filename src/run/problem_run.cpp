@@ -74,7 +74,6 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
 void ProblemRun::order_pending(const Experience& experience) {
     std::sort(pending_.begin(), pending_.end());
     scheduler_->order(pending_, experience);
-    std::reverse(pending_.begin(), pending_.end());
 }
 
 std::vector<Candidate> ProblemRun::next_batch() const {

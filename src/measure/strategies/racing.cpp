@@ -39,6 +39,7 @@ public:
         }
         trials = experience.order(of_.problem, of_.candidates, of_.seed);
         std::erase_if(trials, [&](std::size_t trial) { return !wanted[trial]; });
+        std::reverse(trials.begin(), trials.end());
     }
     /// Races of much the same size.
     std::size_t batch_size(std::size_t left) const override {

@@ -42,14 +42,15 @@ public:
     explicit Scheduler(const ScheduledProblem& of) : of_(of) {}
     virtual ~Scheduler() = default;
 
-    /// Brings trials, which come in ascending order, into the order in which they are tried. By default at random: every
-    /// batch is then a sample of the whole space, and so is what a budget leaves time for.
+    /// Brings trials, which come in ascending order, into the order in which they are tried, the first one last: they are
+    /// taken off the end. By default at random: every batch is then a sample of the whole space, and so is what a budget
+    /// leaves time for.
     virtual void order(std::vector<std::size_t>& trials, const Experience& experience) const;
     /// How many of so many trials that are left are built, and then measured side by side.
     virtual std::size_t batch_size(std::size_t left) const;
     virtual double round_time_us() const { return of_.round_time_us; }
     virtual BudgetShares shares() const { return {}; }
-    /// The fastest trial so far takes part in each later batch as the one to beat. Kernels of trials that were not dropped
+    /// The fastest trial so far takes part in each later batch: the incumbent. Kernels of trials that were not dropped
     /// then stay built until the next batch.
     virtual bool has_incumbent() const { return false; }
 
