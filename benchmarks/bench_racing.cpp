@@ -1,35 +1,30 @@
-// What racing, a time budget and random draws find of what an exhaustive sweep found, on recorded exhaustive sweeps,
-// and for how much measuring time. No worker process, no device: the decisions are those of src/measure/race.h,
-// src/run/trial_order.h, src/run/finals.h and src/run/budget.h, the samples those of a replay device that plays the
-// records.
+// What the strategies find of what an exhaustive sweep found, on recorded exhaustive sweeps, and for how much measuring
+// time. No worker process, no device: the schedulers and the finals are the product's, the samples those of a replay
+// device that plays the records.
 //
 //   gunzip -c results/h100/qwen3.json.gz > qwen3.json; gunzip -c results/h100/llama3.json.gz > llama3.json
 //   build/bin/bench_racing 100 qwen3.json llama3.json
 //
 // Measuring time is device time: samples × launches × time of a launch, with one uncounted sample more for each kernel
-// that is measured for the first time (it uploads the graph), the copies and empty launches of every round, and the
-// finals. A record does not keep the copy's launches: a reference's sample counts as the problem's median sample.
+// that is measured for the first time (it uploads the graph), the copies and empty launches of every round of a race, and
+// the finals. A record does not keep the copy's launches: a reference's sample counts as the problem's median sample.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "devices/replay/recorded_times.h"
-#include "measure/race.h"
-#include "measure/ranking.h"
+#include "measure/finals.h"
 #include "measure/statistics.h"
-#include "measure/stop_rule.h"
-#include "run/budget.h"
-#include "run/finals.h"
-#include "run/series.h"
+#include "measure/strategies/strategy.h"
 #include "run/sweep.h"
-#include "run/trial_order.h"
-#include "run/tuning.h"
 #include "store/results.h"
 #include "support/random.h"
 
@@ -42,10 +37,11 @@ constexpr double build_s = 0.02;
 constexpr double open_s = 0.1;
 const auto samples_a_round = static_cast<std::size_t>(SweepOptions{}.samples_per_round);
 constexpr int exhaustive_seeds = 10;
+const StopRule stop_rule;
 
 struct RecordedProblem {
     Problem problem;
-    std::vector<Candidate> configurations;
+    std::vector<Candidate> candidates;
     std::vector<const Measurement*> trials;  // null: it did not pass
     std::vector<double> ratios;              // of a trial's time to the recorded winner's
     const Measurement* winner = nullptr;
@@ -104,7 +100,7 @@ std::vector<RecordedProblem> problems_of(const Results& results) {
             problems.emplace_back().problem = record.problem;
         }
         RecordedProblem& problem = problems[found->second];
-        problem.configurations.push_back(record.candidate);
+        problem.candidates.push_back(record.candidate);
         const bool passed = record.outcome == Outcome::passed && record.measurement;
         problem.trials.push_back(passed ? &*record.measurement : nullptr);
     }
@@ -115,108 +111,97 @@ std::vector<RecordedProblem> problems_of(const Results& results) {
     return problems;
 }
 
-/// What has been measured of a problem so far.
-struct Played {
-    std::vector<std::size_t> order;
-    std::size_t next = 0;  // into order
-    struct Trial {
-        std::size_t id;
-        Series series;
-        bool dropped;
-    };
-    std::vector<Trial> tried;
-    std::vector<double> noise;
-    std::optional<std::size_t> winner;
-    double spent_us = 0;
-    bool visited = false;
-};
-
-class Player {
+/// One problem as a strategy runs it, on samples that the records give.
+class Player : public BatchSampler, public FinalsSampler {
 public:
-    Player(const RecordedProblem& problem, std::uint64_t seed) : problem_(problem), random_(mix_seed(seed, problem.problem.key())) {}
-
-    /// Races the next `count` of the order, beside the best so far.
-    void race(Played& played, std::size_t count) {
-        std::vector<std::size_t> ids;
-        const std::size_t guests = best_so_far(played, ids);
-        for (; count > 0 && played.next < played.order.size(); ++played.next, --count) {
-            if (problem_.trials[played.order[played.next]] != nullptr) {
-                ids.push_back(played.order[played.next]);
-            }
-        }
-        std::vector<Series> series(ids.size());
-        std::vector<RecordedTimes> times;
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            times.emplace_back(*problem_.trials[ids[i]]);
-            warm_up(played, ids[i], i < guests);
-        }
-        Race race(ids.size(), problem_.trials.size(), tuning::race, std::move(played.noise));
-        const StopRule rule;
-        while (race.left() > 0 && !race.over(rule.least_rounds)) {
-            for (std::size_t i = 0; i < ids.size(); ++i) {
-                if (race.running(i)) {
-                    race.take(i, one_round(played, times[i], series[i]));
-                }
-            }
-            references(played);
-            race.end_round();
-        }
-        played.noise = race.noise();
-        for (std::size_t i = guests; i < ids.size(); ++i) {
-            played.tried.push_back({ids[i], std::move(series[i]), !race.running(i)});
-        }
+    Player(const RecordedProblem& problem, const Strategy& strategy, std::uint64_t seed)
+        : problem_(problem),
+          random_(mix_seed(seed, problem.problem.key())),
+          scheduler_(strategy.schedule({problem.problem, problem.candidates, stop_rule, SweepOptions{}.round_time_us, seed})),
+          left_(problem.trials.size()) {
+        std::iota(left_.begin(), left_.end(), std::size_t{0});
     }
 
-    void finals(Played& played, double round_us = tuning::race_round_us) {
-        std::vector<Entrant> candidates;
-        std::vector<std::size_t> ids;
-        for (const Played::Trial& trial : played.tried) {
-            if (!trial.dropped) {
-                candidates.push_back(
-                    {problem_.configurations[trial.id].identity(), trial.series.p50_us(), trial.series.round_medians_us()});
-                ids.push_back(trial.id);
+    const Scheduler& scheduler() const { return *scheduler_; }
+    std::size_t left() const { return left_.size(); }
+    double spent_us() const { return spent_us_; }
+    std::optional<std::size_t> winner() const { return winner_; }
+
+    void order(const Experience& experience) {
+        std::sort(left_.begin(), left_.end());
+        scheduler_->order(left_, experience);
+    }
+    /// The next batch, or as much of it as is given.
+    void measure_next(std::size_t most) {
+        contenders_.clear();
+        for (std::size_t count = std::min(most, scheduler_->batch_size(left_.size())); count > 0; --count, left_.pop_back()) {
+            if (const Measurement* trial = problem_.trials[left_.back()]) {
+                contenders_.push_back({left_.back(), RecordedTimes(*trial)});
+                spent_us_ += sample_us(*trial);
             }
         }
-        if (candidates.empty()) {
-            return;
+        const std::size_t trials = contenders_.size();
+        if (scheduler_->has_incumbent() && best_) {
+            contenders_.push_back({*best_, RecordedTimes(*problem_.trials[*best_])});
         }
-        std::vector<Entrant> fresh;
-        std::vector<std::size_t> chosen;
-        std::vector<Measurement> in_finals;
-        for (const std::size_t i : finalists(candidates, tuning::finalists_within, tuning::most_finalists)) {
-            in_finals.push_back(final_measurement(ids[i]));
-            fresh.push_back({candidates[i].key, 0, {}});
-            chosen.push_back(ids[i]);
-        }
-        std::vector<RecordedTimes> times(in_finals.begin(), in_finals.end());
-        std::vector<Series> series(fresh.size());
-        for (int round = 0; !finals_over(round, fresh); ++round) {
-            for (std::size_t i = 0; i < fresh.size(); ++i) {
-                one_round(played, times[i], series[i], round_us);
-                fresh[i].p50_us = series[i].p50_us();
-                fresh[i].rounds_us = series[i].round_medians_us();
+        reference_us_ = most > 1 ? 2 * problem_.reference_us : 0;
+        measure_batch(*scheduler_, trials, contenders_.size() > trials, *this);
+        contenders_.erase(contenders_.begin() + static_cast<std::ptrdiff_t>(trials), contenders_.end());
+        for (Contender& trial : contenders_) {
+            const double p50_us = trial.series.p50_us();
+            if (!trial.dropped && (!best_ || p50_us < best_us_)) {
+                best_ = trial.id;
+                best_us_ = p50_us;
             }
+            tried_.push_back(std::move(trial));
         }
-        played.winner = chosen[rank(fresh).order.front()];
+    }
+    void finals() {
+        std::vector<FinalsTrial> trials;
+        for (const Contender& trial : tried_) {
+            trials.push_back({{identity(trial.id), trial.series.p50_us(), trial.series.round_medians_us()}, trial.dropped});
+        }
+        reference_us_ = 0;
+        const FinalsResult result = hold_finals(std::move(trials), *this);
+        winner_ = result.places.empty() ? std::nullopt : std::optional(tried_[result.places.front().trial].id);
+    }
+    MeasuredProblem measured() const {
+        std::map<std::string, double> times_us;
+        for (const Contender& trial : tried_) {
+            times_us.emplace(identity(trial.id), trial.series.p50_us());
+        }
+        return {problem_.problem, std::move(times_us), winner_ ? identity(*winner_) : ""};
     }
 
-    /// Ordinary rounds, as exhaustive and random take them.
-    void measure(Played& played) {
-        const std::size_t id = played.order[played.next++];
-        if (problem_.trials[id] == nullptr) {
-            return;
+    bool take_round(const std::vector<bool>& running) override {
+        for (std::size_t i = 0; i < running.size(); ++i) {
+            if (running[i]) {
+                take_round(contenders_[i]);
+            }
         }
-        RecordedTimes times(*problem_.trials[id]);
-        Series series;
-        warm_up(played, id, false);
-        const StopRule rule;
-        while (rule.decide(series.round_medians_us(), series.spent_us()) == StopReason::none) {
-            one_round(played, times, series, SweepOptions{}.round_time_us);
+        spent_us_ += reference_us_;
+        return true;
+    }
+    const Series* series(std::size_t contender) const override { return &contenders_[contender].series; }
+    void stop(std::size_t contender, StopReason reason) override { contenders_[contender].dropped = reason == StopReason::dropped; }
+    void begin(std::span<const std::size_t> trials) override {
+        contenders_.clear();
+        in_finals_.clear();
+        for (const std::size_t trial : trials) {
+            in_finals_.push_back(final_measurement(tried_[trial].id));
+            contenders_.push_back({tried_[trial].id, RecordedTimes(in_finals_.back())});
         }
-        played.tried.push_back({id, std::move(series), false});
     }
 
 private:
+    struct Contender {
+        std::size_t id;
+        RecordedTimes times;
+        Series series{};
+        bool dropped = false;
+    };
+
+    std::string identity(std::size_t id) const { return problem_.candidates[id].identity(); }
     /// The trial in the finals: its recorded final rounds, or for one that was no finalist the winner's, slower by its
     /// ratio.
     Measurement final_measurement(std::size_t id) const {
@@ -238,55 +223,32 @@ private:
         return out;
     }
 
-    std::size_t best_so_far(const Played& played, std::vector<std::size_t>& ids) const {
-        const Played::Trial* best = nullptr;
-        for (const Played::Trial& trial : played.tried) {
-            if (!trial.dropped && (best == nullptr || trial.series.p50_us() < best->series.p50_us())) {
-                best = &trial;
-            }
-        }
-        if (best != nullptr) {
-            ids.push_back(best->id);
-        }
-        return ids.size();
-    }
-    void warm_up(Played& played, std::size_t id, bool warm) const { played.spent_us += warm ? 0 : sample_us(*problem_.trials[id]); }
-    void references(Played& played) const { played.spent_us += 2 * problem_.reference_us; }
-    double one_round(Played& played, RecordedTimes& times, Series& series, double round_us = tuning::race_round_us) {
-        times.begin_round(random_);
+    void take_round(Contender& contender) {
+        contender.times.begin_round(random_);
         SampleBatch batch;
-        batch.launches_per_sample = times.launches_per_sample();
+        batch.launches_per_sample = contender.times.launches_per_sample();
         double spent_us = 0;
-        while (batch.us.size() < samples_a_round && (batch.us.empty() || spent_us < round_us)) {
-            batch.us.push_back(times.sample_us(random_));
+        while (batch.us.size() < samples_a_round && (batch.us.empty() || spent_us < scheduler_->round_time_us())) {
+            batch.us.push_back(contender.times.sample_us(random_));
             spent_us += batch.us.back() * batch.launches_per_sample;
         }
-        const double before = series.spent_us();
-        series.add(batch);
-        played.spent_us += series.spent_us() - before;
-        return series.round_medians_us().back();
+        contender.series.add(batch);
+        spent_us_ += spent_us;
     }
 
     const RecordedProblem& problem_;
     Random random_;
+    std::unique_ptr<Scheduler> scheduler_;
+    std::vector<std::size_t> left_;  // trials, in the order in which they are tried
+    std::vector<Contender> tried_;
+    std::vector<Contender> contenders_;  // of the batch or of the finals
+    std::deque<Measurement> in_finals_;
+    std::optional<std::size_t> best_;
+    double best_us_ = 0;
+    double reference_us_ = 0;
+    double spent_us_ = 0;
+    std::optional<std::size_t> winner_;
 };
-
-MeasuredProblem known_of(const RecordedProblem& problem, const Played& played) {
-    MeasuredProblem known{problem.problem, {}, {}};
-    double best = 0;
-    for (const Played::Trial& trial : played.tried) {
-        const double us = trial.series.p50_us();
-        known.log_ratios[problem.configurations[trial.id].identity()] = std::log(us);
-        best = best > 0 ? std::min(best, us) : us;
-    }
-    for (auto& [key, value] : known.log_ratios) {
-        value -= std::log(best);
-    }
-    if (played.winner) {
-        known.winner = problem.configurations[*played.winner].identity();
-    }
-    return known;
-}
 
 struct Tally {
     double log_regret = 0;
@@ -300,17 +262,18 @@ struct Tally {
     double spent_us = 0;
     double exhaustive_us = 0;
 
-    void add(const RecordedProblem& problem, const Played& played) {
-        spent_us += played.spent_us;
+    void add(const RecordedProblem& problem, const Player& played) { add(problem, played, played.spent_us()); }
+    void add(const RecordedProblem& problem, const Player& played, double its_spent_us) {
+        spent_us += its_spent_us;
         exhaustive_us += problem.exhaustive_us;
-        tried += static_cast<double>(played.next);
+        tried += static_cast<double>(problem.trials.size() - played.left());
         trials += static_cast<double>(problem.trials.size());
         ++problems;
-        if (!played.winner) {
+        if (!played.winner()) {
             ++nothing;
             return;
         }
-        const double regret = problem.ratios[*played.winner];
+        const double regret = problem.ratios[*played.winner()];
         log_regret += std::log(regret);
         over += regret > 1.03 ? 1 : 0;
         if (regret > worst) {
@@ -329,88 +292,73 @@ struct Tally {
 /// Measuring time of each problem, for what is to take no more.
 using Spent = std::vector<double>;
 
-Spent race_all(const std::vector<RecordedProblem>& problems, std::uint64_t seed, Tally& tally) {
-    std::vector<MeasuredProblem> known;
+/// A sweep in whole batches.
+Spent sweep(const std::vector<RecordedProblem>& problems, const Strategy& strategy, std::uint64_t seed, Tally& tally) {
+    Experience experience;
     Spent spent;
     for (const RecordedProblem& problem : problems) {
-        Played played;
-        played.order = promising_first(problem.problem, problem.configurations, known, seed);
-        Player player(problem, seed);
-        while (played.next < played.order.size()) {
-            player.race(played, tuning::race_batch(played.order.size() - played.next));
+        Player player(problem, strategy, seed);
+        player.order(experience);
+        while (player.left() > 0) {
+            player.measure_next(player.left());
         }
-        player.finals(played);
-        known.push_back(known_of(problem, played));
-        tally.add(problem, played);
-        spent.push_back(played.spent_us);
+        player.finals();
+        experience.note(player.measured());
+        tally.add(problem, player);
+        spent.push_back(player.spent_us());
     }
     return spent;
 }
 
-/// Configurations in random order, each measured as an exhaustive sweep does: all of them, or until a problem has taken
-/// `most` of its own.
-void measure_all(const std::vector<RecordedProblem>& problems, std::uint64_t seed, const Spent* most, Tally& tally) {
+/// One trial after the other, until all are measured or a problem has taken `most` of its own. Copies and empty launches
+/// are not counted, and of those that end early no finals: a draw is given all of racing's time for its trials.
+void draw(const std::vector<RecordedProblem>& problems, const Strategy& strategy, std::uint64_t seed, const Spent* most, Tally& tally) {
     for (std::size_t i = 0; i < problems.size(); ++i) {
-        Played played;
-        played.order.resize(problems[i].trials.size());
-        std::iota(played.order.begin(), played.order.end(), std::size_t{0});
-        shuffle(played.order, Random(mix_seed(seed, "random", i)));
-        Player player(problems[i], seed);
-        while (played.next < played.order.size() && (most == nullptr || played.spent_us < (*most)[i])) {
-            player.measure(played);
+        Player player(problems[i], strategy, seed);
+        player.order({});
+        while (player.left() > 0 && (most == nullptr || player.spent_us() < (*most)[i])) {
+            player.measure_next(1);
         }
-        // A draw's finals are not charged: it is given all of racing's time for its configurations.
-        const double spent = played.spent_us;
-        player.finals(played, SweepOptions{}.round_time_us);
-        played.spent_us = most == nullptr ? played.spent_us : spent;
-        tally.add(problems[i], played);
+        const double spent_us = player.spent_us();
+        player.finals();
+        tally.add(problems[i], player, most == nullptr ? player.spent_us() : spent_us);
     }
-}
-
-/// Those not tried yet, by what is known by now.
-void order_rest(const RecordedProblem& problem, Played& played, const std::vector<MeasuredProblem>& known, std::uint64_t seed) {
-    const std::vector<std::size_t> order = promising_first(problem.problem, problem.configurations, known, seed);
-    const std::vector<std::size_t> before(played.order.begin(), played.order.begin() + static_cast<std::ptrdiff_t>(played.next));
-    played.order = before;
-    std::copy_if(order.begin(), order.end(), std::back_inserter(played.order),
-                 [&](std::size_t i) { return std::find(before.begin(), before.end(), i) == before.end(); });
 }
 
 /// A budget in seconds of a sweep's whole time, with what building and opening cost.
-void spend_budget(const std::vector<RecordedProblem>& problems, std::uint64_t seed, double budget_s, Tally& tally) {
-    std::vector<MeasuredProblem> known(problems.size());
-    std::vector<Played> played(problems.size());
+void spend_budget(const std::vector<RecordedProblem>& problems, const Strategy& strategy, std::uint64_t seed, double budget_s,
+                  Tally& tally) {
+    Experience experience;
     std::vector<ProblemState> states(problems.size());
-    std::vector<Player> players;
+    std::deque<Player> players;
     for (std::size_t i = 0; i < problems.size(); ++i) {
         states[i].trials = states[i].missing = problems[i].trials.size();
-        players.emplace_back(problems[i], seed);
+        players.emplace_back(problems[i], strategy, seed);
     }
     double left_s = budget_s;
-    while (const auto slice = next_slice(states, budget_s, left_s, tuning::least_slice_s)) {
-        const std::size_t i = slice->problem;
-        Played& one = played[i];
-        order_rest(problems[i], one, known, seed);
-        const auto took_s = [&, before = one.spent_us, first = one.next] {
-            return open_s + (one.spent_us - before) / 1e6 + build_s * static_cast<double>(one.next - first);
+    while (const auto slice = strategy.next_slice(states, budget_s, left_s)) {
+        Player& player = players[slice->problem];
+        const BudgetShares shares = player.scheduler().shares();
+        player.order(experience);
+        const auto took_s = [&, before = player.spent_us(), first = player.left()] {
+            return open_s + (player.spent_us() - before) / 1e6 + build_s * static_cast<double>(first - player.left());
         };
-        const double for_rounds = slice->seconds * (1 - tuning::raced.finals);
-        while (one.next < one.order.size() && took_s() < for_rounds) {
-            const double fit = (for_rounds - took_s()) * tuning::raced.build / build_s;
-            const std::size_t all = tuning::race_batch(one.order.size() - one.next);
-            players[i].race(one, std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, all));
+        const double for_rounds = slice->seconds * (1 - shares.finals);
+        while (player.left() > 0 && took_s() < for_rounds) {
+            player.measure_next(std::max<std::size_t>(1, static_cast<std::size_t>((for_rounds - took_s()) * shares.build / build_s)));
         }
-        players[i].finals(one);
+        player.finals();
         left_s -= took_s();
-        states[i].visited = true;
-        states[i].missing = one.order.size() - one.next;
-        if (one.winner) {
-            states[i].limit_ratio = problems[i].trials[*one.winner]->limit_ratio;
-            known[i] = known_of(problems[i], one);
+        ProblemState& state = states[slice->problem];
+        state.visited = true;
+        state.missing = player.left();
+        if (player.winner()) {
+            state.limit_ratio = problems[slice->problem].trials[*player.winner()]->limit_ratio;
+            experience.note(player.measured());
         }
     }
     for (std::size_t i = 0; i < problems.size(); ++i) {
-        tally.add(problems[i], played[i]);
+        tally.add(problems[i], players[i]);
     }
 }
 
@@ -420,19 +368,20 @@ void play(const std::string& file, int seeds) {
     const std::string name = std::filesystem::path(file).stem().string();
     const auto count = static_cast<double>(problems.size());
     constexpr double budgets[] = {0.75, 0.625, 0.5, 0.25};  // seconds a problem
+    const Strategy& race = *find_strategy("racing");
     Tally exhaustive;
     Tally racing;
     Tally random;
     std::vector<Tally> budget(std::size(budgets));
     for (int i = 0; i < seeds; ++i) {
         const auto seed = static_cast<std::uint64_t>(i);
-        const Spent spent = race_all(problems, seed, racing);
-        measure_all(problems, seed, &spent, random);
+        const Spent spent = sweep(problems, race, seed, racing);
+        draw(problems, *find_strategy("random"), seed, &spent, random);
         if (i < exhaustive_seeds) {
-            measure_all(problems, seed, nullptr, exhaustive);
+            draw(problems, *find_strategy("exhaustive"), seed, nullptr, exhaustive);
         }
         for (std::size_t b = 0; b < budget.size(); ++b) {
-            spend_budget(problems, seed, budgets[b] * count, budget[b]);
+            spend_budget(problems, race, seed, budgets[b] * count, budget[b]);
         }
     }
     exhaustive.print(name, "exhaustive, once more");

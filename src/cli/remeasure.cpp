@@ -51,7 +51,7 @@ Results remeasure(const std::vector<TrialKey>& trials, const DeviceChoice& devic
         options.ordinals = {device.ordinal};
         options.replay_script = device.replay_script;
         options.cold = cold;
-        options.strategy = Strategy::exhaustive;
+        options.strategy = find_strategy("exhaustive");
         options.stop_rule.least_rounds = options.stop_rule.most_rounds;  // it matters: as many rounds as there may be
         options.out_folder = folder.path();
         ProgressReport progress(stderr, quiet);

@@ -9,14 +9,25 @@ namespace {
 
 constexpr double day_s = 86400;
 
+/// The strategies that draw.
+std::string drawing() {
+    std::string names;
+    for (const Strategy* strategy : strategies()) {
+        names += strategy->draws() ? fmt::format("{}{}", names.empty() ? "" : " or ", strategy->name()) : "";
+    }
+    return names;
+}
+
 }  // namespace
 
 void RunOptions::declare(OptionSet& options) {
     const SweepOptions defaults;
     selection_.declare(options);
     declare_shard(options, shard_);
-    options.one("--strategy", name_of(strategy_names, strategy_), "How the space is searched (default: racing)");
-    options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_), "random: configurations drawn for each problem");
+    options.one("--strategy", word_of(strategy_names(), strategy_),
+                fmt::format("How the space is searched (default: {})", defaults.strategy->name()));
+    options.one("--trials", whole_number(1, std::int64_t{1} << 40, trials_),
+                fmt::format("{}: configurations drawn for each problem", drawing()));
     options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_),
                 "Of the inputs, the order and what is drawn (default: 0)");
     device_.declare_several(options);
@@ -61,9 +72,9 @@ bool RunOptions::says_what_to_run() const {
 
 SweepOptions RunOptions::of_words() const {
     SweepOptions options;
-    options.strategy = strategy_.value_or(options.strategy);
-    if (trials_ && options.strategy != Strategy::random) {
-        throw InputError("--trials is how many configurations are drawn; add --strategy random");
+    options.strategy = strategy_ ? find_strategy(*strategy_) : options.strategy;
+    if (trials_ && !options.strategy->draws()) {
+        throw InputError(fmt::format("--trials is how many configurations are drawn; add --strategy {}", drawing()));
     }
     options.most_trials_per_problem = static_cast<std::uint64_t>(trials_.value_or(0));
     Work work = selection_.work();

@@ -31,7 +31,7 @@ private:
 
     SelectionOptions selection_;
     DeviceOptions device_;
-    std::optional<Strategy> strategy_;
+    std::optional<std::string> strategy_;
     std::optional<std::int64_t> trials_;
     std::optional<std::int64_t> seed_;
     std::optional<Shard> shard_;

@@ -47,7 +47,7 @@ public:
         options.backend = device.backend;
         options.ordinals = {device.ordinal};
         options.replay_script = device.replay_script;
-        options.strategy = Strategy::random;
+        options.strategy = find_strategy("random");
         options.most_trials_per_problem = static_cast<std::uint64_t>(trials_);
         options.seed = static_cast<std::uint64_t>(seed_);
         std::vector<ResultRows> sweeps;

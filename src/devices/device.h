@@ -14,6 +14,7 @@
 #include "space/device_info.h"
 #include "trial/candidate.h"
 #include "trial/compile_info.h"
+#include "trial/sample_batch.h"
 #include "trial/verification.h"
 
 namespace normtune {
@@ -66,14 +67,6 @@ struct SampleRequest {
     int samples = 10;
     double time_cap_us = 0;  // stop early once this much device time is spent, after at least one sample; 0: no cap
     std::uint64_t seed = 0;  // start of the rotation
-};
-
-struct SampleBatch {
-    std::vector<double> us;  // one value a sample, microseconds a launch
-    int launches_per_sample = 1;
-    std::string timer;  // "steady_clock", "events", "graph": how the device was timed
-    std::optional<double> clock_mhz;
-    std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };
 
 /// The candidate's configuration, for a device that runs normtune's own kernels alone. Throws DeviceError: unsupported.

@@ -2,14 +2,12 @@
 // the round's own.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "measure/race.h"
+#include "measure/sampler.h"
 #include "run/recorder.h"
 #include "run/rounds.h"
-#include "run/series.h"
 #include "run/worker/worker_session.h"
 
 namespace normtune {
@@ -17,10 +15,11 @@ namespace normtune {
 /// A trial whose kernel is built and verified.
 struct RunningTrial {
     TrialId id = 0;
-    Record record;
-    Series series;
-    bool stopped = false;
-    bool incumbent = false;        // it has its record already and takes part as the one to beat
+    Record record{};
+    bool incumbent = false;  // it has its record already
+    bool failed = false;
+    bool stopped = false;  // recorded, or failed
+    Series series{};
     std::optional<Series> twin{};  // of the same kernel in the same rounds
 };
 
@@ -36,21 +35,24 @@ struct BatchContext {
     Recorder& recorder;
     RoundTaker& rounds;
     std::int64_t rotation_bytes = 0;
-    std::optional<Deadline> end;  // trials that go on then end with time_cap
-    int number = 0;               // of the batch within the problem
+    std::optional<Deadline> end;
+    int number = 0;              // of the batch within the problem
+    bool keeps_kernels = false;  // of trials that stop and were not dropped
 };
 
-class BatchRounds {
+/// Records each trial as it stops. take_round throws Interrupted, SystemError.
+class BatchRounds : public BatchSampler {
 public:
     BatchRounds(const BatchContext& context, std::vector<RunningTrial>& batch);
 
-    /// Both record every trial as it stops, and return a failure of the problem, after which trials may go on.
-    /// Throw Interrupted, SystemError.
-    /// Until the stop rule has stopped each trial.
-    std::optional<Failure> measure();
-    /// Until the race is over: who is out is recorded as dropped at once. The kernels of those who are left stay built.
-    /// `candidates`: that race in the problem in all; `noise`: of the problem's races, kept up to date.
-    std::optional<Failure> race(std::size_t candidates, std::vector<double>& noise);
+    bool take_round(const std::vector<bool>& running) override;
+    const Series* series(std::size_t i) const override { return batch_[i].failed ? nullptr : &batch_[i].series; }
+    const Series* twin(std::size_t i) const override { return batch_[i].twin ? &*batch_[i].twin : nullptr; }
+    bool out_of_time() const override { return past(context_.end); }
+    void stop(std::size_t i, StopReason reason) override;
+    void report() const;
+    /// Why nothing of the problem can be measured any more.
+    const std::optional<Failure>& lost() const { return lost_; }
 
 private:
     /// The copy or the empty launch; twins have their own.
@@ -60,14 +62,9 @@ private:
         int failures = 0;
     };
 
-    void take_round();
     void take(RunningTrial& trial, Series& series);
     void take(Reference& reference);
-    StopReason reason_to_stop(const RunningTrial& trial) const;
-    void end(RunningTrial& trial, StopReason reason);
     Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;
-    void report() const;
-    bool any_running() const;
 
     const BatchContext& context_;
     std::vector<RunningTrial>& batch_;

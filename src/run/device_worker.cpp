@@ -1,10 +1,8 @@
 #include "run/device_worker.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "run/tuning.h"
+#include <algorithm>
 
 namespace normtune {
 
@@ -66,37 +64,23 @@ ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> prob
 
 void DeviceWorker::spend_budget() {
     while (const std::optional<WorkGroup> taken = context_.queue.take_all(index_)) {
-        const std::size_t first = owned_.size();
         for (const std::size_t problem : taken->problems) {
             owned_.push_back({problem, std::make_unique<ProblemRun>(begin(problem))});
             states_.push_back({context_.plans[problem].candidates.size(), owned_.back().run->missing(), false, 0});
         }
-        context_.options.strategy == Strategy::racing ? spend_where_it_tells() : spend_evenly(first);
+        const double budget_s = seconds_until(context_.end);  // planning took its part
+        while (const auto slice = context_.options.strategy->next_slice(states_, budget_s, seconds_until(context_.end))) {
+            run_slice(slice->problem, slice->seconds);
+        }
     }
     for (const auto& [problem, run] : owned_) {
         if (run->missing() > 0) {
             context_.recorder.warn(fmt::format("{}: {} trials did not fit into the budget", run->problem_key(), run->missing()));
         }
         if (run->unsettled() > 0) {
-            context_.recorder.warn(
-                fmt::format("{}: {} more trials could not be told apart from the best before the "
-                            "finals",
-                            run->problem_key(), run->unsettled()));
+            context_.recorder.warn(fmt::format("{}: {} more trials could not be told apart from the best before the finals",
+                                               run->problem_key(), run->unsettled()));
         }
-    }
-}
-
-/// What is left is shared evenly by those that are still to come.
-void DeviceWorker::spend_evenly(std::size_t first) {
-    for (std::size_t i = first; i < owned_.size(); ++i) {
-        run_slice(i, std::max(0.0, seconds_until(context_.end)) / static_cast<double>(owned_.size() - i));
-    }
-}
-
-void DeviceWorker::spend_where_it_tells() {
-    const double budget_s = seconds_until(context_.end);  // planning took its part
-    while (const auto slice = next_slice(states_, budget_s, seconds_until(context_.end), tuning::least_slice_s)) {
-        run_slice(slice->problem, slice->seconds);
     }
 }
 
@@ -114,7 +98,7 @@ void DeviceWorker::run_slice(std::size_t i, double seconds) {
 
 /// What the problem tells of those that come after it.
 void DeviceWorker::note(std::size_t problem) {
-    if (context_.options.strategy == Strategy::racing && !context_.options.verify_only) {
+    if (context_.options.strategy->learns() && !context_.options.verify_only) {
         context_.experience.note(
             measured_problem(context_.options.problems[problem], context_.plans[problem].candidates, context_.recorder));
     }

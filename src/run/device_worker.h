@@ -4,10 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "run/budget.h"
-#include "run/experience.h"
 #include "run/problem_run.h"
-#include "run/strategy.h"
+#include "run/problem_trials.h"
 #include "run/work_queue.h"
 
 namespace normtune {
@@ -41,8 +39,6 @@ private:
     ProblemRun begin(std::size_t problem);
     void run_whole();
     void spend_budget();
-    void spend_evenly(std::size_t first);
-    void spend_where_it_tells();
     void run_slice(std::size_t i, double seconds);
     void note(std::size_t problem);
     ProblemRun::Next compile_ahead_for(std::optional<std::size_t> problem);

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/ranking.h"
-#include "measure/statistics.h"
-#include "run/tuning.h"
 #include "support/clock.h"
 #include "support/random.h"
 
@@ -13,124 +10,100 @@ namespace normtune {
 
 namespace {
 
-struct Finalist {
-    TrialId id = 0;
-    Entrant recorded;  // by its ordinary rounds
-    Series series;
-    std::optional<Failure> failure;
-};
-
-std::vector<Finalist> choose(const std::string& problem_key, const std::vector<Candidate>& candidates, const Recorder& recorder,
-                             std::size_t& left_out) {
-    std::vector<Entrant> entrants;
-    std::vector<TrialId> ids;
-    for (TrialId id = 0; id < candidates.size(); ++id) {
-        const std::string key = candidates[id].identity();
-        const Record* record = recorder.find(problem_key, key);
-        if (record == nullptr || !record->may_win()) {
-            continue;
-        }
-        Entrant entrant{key, record->measurement->p50_us, {}};
-        for (const Round& round : record->measurement->rounds) {
-            entrant.rounds_us.push_back(round.median_us);
-        }
-        entrants.push_back(std::move(entrant));
-        ids.push_back(id);
-    }
-    std::vector<Finalist> chosen;
-    left_out = 0;
-    if (!entrants.empty()) {
-        const std::size_t tied = finalists(entrants, 0, entrants.size()).size();
-        left_out = tied - std::min(tied, tuning::most_finalists);
-        for (const std::size_t i : finalists(entrants, tuning::finalists_within, tuning::most_finalists)) {
-            chosen.push_back({ids[i], std::move(entrants[i]), {}, {}});
-        }
-    }
-    return chosen;
-}
-
-/// As the finals have measured them so far, without those that failed.
-std::vector<Entrant> of_finals(const std::vector<Finalist>& finalists) {
-    std::vector<Entrant> entrants;
-    for (const Finalist& finalist : finalists) {
-        if (!finalist.failure) {
-            entrants.push_back({finalist.recorded.key, finalist.series.p50_us(), finalist.series.round_medians_us()});
-        }
-    }
-    return entrants;
-}
-
-FinalEntry ranked(const std::string& problem_key, const std::vector<Entrant>& entrants) {
-    FinalEntry entry;
-    entry.problem_key = problem_key;
-    if (entrants.empty()) {
-        return entry;
-    }
-    const Ranking ranking = rank(entrants);
-    const auto tied = [&](std::size_t i) {
-        return ranking.tied.size() > 1 && std::find(ranking.tied.begin(), ranking.tied.end(), i) != ranking.tied.end();
+class FinalRounds : public FinalsSampler {
+public:
+    struct Finalist {
+        TrialId id = 0;
+        Series series{};
+        bool failed = false;
     };
-    for (std::size_t place = 0; place < ranking.order.size(); ++place) {
-        const std::size_t i = ranking.order[place];
-        entry.finalists.push_back({entrants[i].key, entrants[i].rounds_us, static_cast<int>(place) + 1, tied(i)});
+
+    FinalRounds(const SweepOptions& options, const std::string& problem_key, const std::vector<Candidate>& candidates,
+                const std::vector<TrialId>& ids, Recorder& recorder, RoundTaker& rounds, std::optional<Deadline> end)
+        : options_(options), key_(problem_key), candidates_(candidates), ids_(ids), recorder_(recorder), rounds_(rounds), end_(end) {}
+
+    void begin(std::span<const std::size_t> trials) override {
+        finalists_.clear();
+        for (const std::size_t trial : trials) {
+            finalists_.push_back({ids_[trial]});
+        }
     }
-    return entry;
-}
+    bool take_round(const std::vector<bool>& running) override {
+        std::vector<std::size_t> order(finalists_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        shuffle(order, Random(mix_seed(options_.seed, "finals order/" + key_, round_++)));
+        for (const std::size_t i : order) {
+            Finalist& finalist = finalists_[i];
+            if (!running[i]) {
+                continue;
+            }
+            auto failure = rounds_.take(finalist.series, finalist.id, candidates_[finalist.id]);
+            if (failure && failure->of_problem) {
+                return false;
+            }
+            if (failure) {
+                finalist.failed = true;
+                failures_.emplace_back(finalist.id, std::move(*failure));
+            }
+            recorder_.update(key_, 0);
+        }
+        return true;
+    }
+    const Series* series(std::size_t i) const override { return finalists_[i].failed ? nullptr : &finalists_[i].series; }
+    bool out_of_time() const override { return past(end_); }
+    const std::vector<std::pair<TrialId, Failure>>& failures() const { return failures_; }
+
+private:
+    const SweepOptions& options_;
+    const std::string& key_;
+    const std::vector<Candidate>& candidates_;
+    const std::vector<TrialId>& ids_;
+    Recorder& recorder_;
+    RoundTaker& rounds_;
+    std::optional<Deadline> end_;
+    std::vector<Finalist> finalists_;
+    std::vector<std::pair<TrialId, Failure>> failures_;
+    std::uint64_t round_ = 0;
+};
 
 }  // namespace
 
-bool finals_over(int rounds, std::span<const Entrant> finalists) {
-    return rounds >= tuning::most_final_rounds || (rounds >= tuning::final_rounds && resolution(finalists) <= tuning::final_resolution);
-}
-
 std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, Recorder& recorder,
-                       RoundTaker rounds, std::optional<Deadline> end) {
+                       RoundTaker rounds, std::optional<Deadline> end, double fastest_failed_us) {
     const std::string key = problem.key();
-    std::size_t left_out = 0;
-    std::vector<Finalist> finalists = choose(key, candidates, recorder, left_out);
-    bool lost = false;
-    for (int round = 0; !lost && !finals_over(round, of_finals(finalists)); ++round) {
-        if (round >= tuning::least_final_rounds && past(end)) {
-            break;
+    std::vector<FinalsTrial> trials;
+    std::vector<TrialId> ids;
+    for (TrialId id = 0; id < candidates.size(); ++id) {
+        std::string identity = candidates[id].identity();
+        const Record* record = recorder.find(key, identity);
+        if (record == nullptr || record->outcome != Outcome::passed || !record->measurement) {
+            continue;
         }
-        std::vector<std::size_t> order(finalists.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        shuffle(order, Random(mix_seed(options.seed, "finals order/" + key, static_cast<std::uint64_t>(round))));
-        for (const std::size_t i : order) {
-            Finalist& finalist = finalists[i];
-            if (!finalist.failure && !lost) {
-                finalist.failure = rounds.take(finalist.series, finalist.id, candidates[finalist.id]);
-                lost = finalist.failure && finalist.failure->of_problem;
-                recorder.update(key, 0);
-            }
+        FinalsTrial trial{{std::move(identity), record->measurement->p50_us, {}}, !record->may_win()};
+        for (const Round& round : record->measurement->rounds) {
+            trial.entrant.rounds_us.push_back(round.median_us);
         }
+        trials.push_back(std::move(trial));
+        ids.push_back(id);
     }
-    if (lost) {
-        // No fault of the finalists: they keep their records and are ranked by the rounds that they have.
-        std::vector<Entrant> entrants;
-        entrants.reserve(finalists.size());
-        for (Finalist& finalist : finalists) {
-            entrants.push_back(std::move(finalist.recorded));
-        }
-        FinalEntry entry = ranked(key, entrants);
-        for (FinalEntry::Finalist& finalist : entry.finalists) {
-            finalist.rounds_us.clear();
-        }
-        recorder.add(entry);
-        return left_out;
+    FinalRounds sampler(options, key, candidates, ids, recorder, rounds, end);
+    const FinalsResult result = hold_finals(std::move(trials), sampler, fastest_failed_us);
+    for (const auto& [id, failure] : sampler.failures()) {
+        Record record = *recorder.find(key, candidates[id].identity());
+        record.timestamp = utc_timestamp();
+        record.outcome = failure.outcome;
+        record.reason = failure.reason;
+        record.measurement.reset();
+        recorder.add(std::move(record));
     }
-    for (const Finalist& finalist : finalists) {
-        if (finalist.failure) {
-            Record record = *recorder.find(key, candidates[finalist.id].identity());
-            record.timestamp = utc_timestamp();
-            record.outcome = finalist.failure->outcome;
-            record.reason = finalist.failure->reason;
-            record.measurement.reset();
-            recorder.add(std::move(record));
-        }
+    FinalEntry entry;
+    entry.problem_key = key;
+    for (const FinalsResult::Place& place : result.places) {
+        const int rank = static_cast<int>(entry.finalists.size()) + 1;
+        entry.finalists.push_back({candidates[ids[place.trial]].identity(), place.rounds_us, rank, place.tied});
     }
-    recorder.add(ranked(key, of_finals(finalists)));
-    return left_out;
+    recorder.add(entry);
+    return result.left_out;
 }
 
 }  // namespace normtune

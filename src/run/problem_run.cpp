@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "run/finals.h"
 #include "run/repeat.h"
-#include "run/tuning.h"
 #include "support/clock.h"
 #include "support/random.h"
 
@@ -15,11 +14,43 @@ namespace normtune {
 
 namespace {
 
+constexpr int rotation_over_cache = 4;  // cold: the buffer sets take this many times the last-level cache
+
 CodeFigures figures_of(const std::optional<CompileInfo>& compile) {
     return compile ? compile->figures() : CodeFigures{};
 }
 
 }  // namespace
+
+MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
+    const std::string problem_key = problem.key();
+    std::map<std::string, double> times_us;
+    std::string winner;
+    for (const Candidate& candidate : candidates) {
+        std::string identity = candidate.identity();
+        const Record* record = recorder.find(problem_key, identity);
+        if (record != nullptr && record->outcome == Outcome::passed && record->measurement) {
+            winner = record->measurement->rank == 1 ? identity : winner;
+            times_us.emplace(std::move(identity), record->measurement->p50_us);
+        }
+    }
+    return {problem, std::move(times_us), std::move(winner)};
+}
+
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
+    const std::string key = problem.key();
+    bool passed = false;
+    bool won = false;
+    for (const Candidate& candidate : candidates) {
+        const Record* record = recorder.find(key, candidate.identity());
+        if (record == nullptr) {
+            return false;
+        }
+        passed = passed || (record->outcome == Outcome::passed && record->measurement);
+        won = won || (record->measurement && record->measurement->rank == 1);
+    }
+    return options.verify_only || candidates.empty() || (recorder.has_finals(key) && (won || !passed));
+}
 
 ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
                        const std::vector<Candidate>& candidates, WorkerSession& session, Recorder& recorder)
@@ -30,7 +61,8 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
       session_(session),
       recorder_(recorder),
       key_(problem.key()),
-      rounds_(options, session, "rounds/" + key_, round_time_us()),
+      scheduler_(options.strategy->schedule({problem, candidates, options.stop_rule, options.round_time_us, options.seed})),
+      rounds_(options, session, "rounds/" + key_, scheduler_->round_time_us()),
       code_rules_(options.space, problem, device) {
     for (TrialId id = 0; id < candidates_.size(); ++id) {
         if (recorder_.find(key_, candidates_[id].identity()) == nullptr) {
@@ -39,48 +71,13 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
     }
 }
 
-bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
-    const std::string key = problem.key();
-    return (options.verify_only || candidates.empty() || recorder.has_finals(key)) &&
-           std::all_of(candidates.begin(), candidates.end(),
-                       [&](const Candidate& c) { return recorder.find(key, c.identity()) != nullptr; });
-}
-
-double ProblemRun::round_time_us() const {
-    return races() ? tuning::race_round_us : options_.round_time_us;
-}
-
-bool ProblemRun::races() const {
-    return options_.strategy == Strategy::racing && candidates_.size() > 1;
-}
-
-// Racing tries the most promising first, the others in random order: each batch is then a sample of the whole space,
-// and so is what a budget leaves time for.
 void ProblemRun::order_pending(const Experience& experience) {
     std::sort(pending_.begin(), pending_.end());
-    if (options_.strategy != Strategy::racing) {
-        shuffle(pending_, Random(mix_seed(options_.seed, "order/" + key_)));
-        return;
-    }
-    std::vector<bool> is_pending(candidates_.size(), false);
-    for (const TrialId id : pending_) {
-        is_pending[id] = true;
-    }
-    pending_.clear();
-    for (const std::size_t id : experience.order(problem_, candidates_, options_.seed)) {
-        if (is_pending[id]) {
-            pending_.push_back(id);
-        }
-    }
-    std::reverse(pending_.begin(), pending_.end());
-}
-
-std::size_t ProblemRun::batch_size() const {
-    return races() ? tuning::race_batch(pending_.size()) : tuning::batch_size;
+    scheduler_->order(pending_, experience);
 }
 
 std::vector<Candidate> ProblemRun::next_batch() const {
-    const std::size_t size = batch_size();
+    const std::size_t size = scheduler_->batch_size(pending_.size());
     std::vector<Candidate> next;
     for (auto id = pending_.rbegin(); id != pending_.rend() && next.size() < size; ++id) {
         next.push_back(candidates_[*id]);
@@ -95,16 +92,15 @@ std::optional<AheadRequest> ProblemRun::beginning(const Experience& experience) 
 
 void ProblemRun::run(std::optional<double> budget_s, const Experience& experience, const Next& next) {
     recorder_.update(key_, 0);
-    const tuning::Shares shares = races() ? tuning::raced : tuning::measured_alike;
     std::optional<Deadline> end;
     if (budget_s) {
         end = deadline_in(*budget_s);
-        rounds_end_ = deadline_in(*budget_s * (1 - shares.finals));
+        rounds_end_ = deadline_in(*budget_s * (1 - scheduler_->shares().finals));
     }
     order_pending(experience);
     OpenRequest open;
     open.problem = problem_;
-    open.buffers.rotation_bytes = options_.cold ? tuning::rotation_over_cache * device_.cache_bytes : 0;
+    open.buffers.rotation_bytes = options_.cold ? rotation_over_cache * device_.cache_bytes : 0;
     open.buffers.seed = mix_seed(options_.seed, "inputs/" + key_);
     open.verify_seed = mix_seed(options_.seed, "verify/" + key_);
     session_.set_problem(std::move(open));
@@ -121,7 +117,7 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
         batch = build_batch();
         queue_compiles(next);
         if (!lost_) {
-            measure_batch(batch);
+            measure(batch);
         }
         ++batches_;
     }
@@ -130,7 +126,8 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     }
     if (!options_.verify_only) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
-        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, round_time_us()}, end);
+        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, scheduler_->round_time_us()}, end,
+                                fastest_failed_us_);
     }
     ++runs_;
 }
@@ -174,10 +171,10 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
     std::optional<Deadline> end;
     if (rounds_end_) {
         const std::chrono::duration<double> left = *rounds_end_ - std::chrono::steady_clock::now();
-        end = deadline_in(left.count() * (races() ? tuning::raced : tuning::measured_alike).build);
+        end = deadline_in(left.count() * scheduler_->shares().build);
     }
     session_.compile_ahead({next_batch(), true, std::nullopt});
-    const std::size_t size = batch_size();
+    const std::size_t size = scheduler_->batch_size(pending_.size());
     std::vector<RunningTrial> batch;
     std::size_t tried = 0;
     while (!lost_ && !pending_.empty() && batch.size() < size && (tried == 0 || !past(end))) {
@@ -192,7 +189,7 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
 
 // Takes the trial off the pending ones; none: it is recorded, or the problem is lost and the trial still pending.
 std::optional<RunningTrial> ProblemRun::build(TrialId id) {
-    RunningTrial trial{id, new_record(candidates_[id]), {}, false, false};
+    RunningTrial trial{id, new_record(candidates_[id])};
     auto answer = session_.build(id, candidates_[id]);
     if (const auto* failure = std::get_if<Failure>(&answer)) {
         if (failure->of_problem) {
@@ -231,27 +228,37 @@ void ProblemRun::queue_compiles(const Next& next) {
     }
 }
 
-void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
+void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (batch.empty()) {
         return;
     }
-    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rotation_bytes_, rounds_end_, batches_};
-    if (!races()) {
-        lost_ = BatchRounds(context, batch).measure();
-        return;
+    const bool has_incumbent = scheduler_->has_incumbent();
+    const std::size_t trials = batch.size();
+    if (has_incumbent && best_) {
+        batch.push_back({best_->id, {}, true});
     }
-    if (best_) {
-        batch.push_back({best_->id, {}, {}, false, true});
+    const BatchContext context{options_, problem_,        candidates_, session_, recorder_,
+                               rounds_,  rotation_bytes_, rounds_end_, batches_, has_incumbent};
+    BatchRounds rounds(context, batch);
+    if (!measure_batch(*scheduler_, trials, batch.size() > trials, rounds)) {
+        lost_ = rounds.lost();
     }
-    lost_ = BatchRounds(context, batch).race(candidates_.size(), race_noise_);
-    best_.reset();  // one that failed as the one to beat is that no more
+    rounds.report();
     for (const RunningTrial& trial : batch) {
-        kept_.push_back(trial.id);
-        note_best(trial.id);
+        if (trial.failed && !trial.series.empty()) {
+            fastest_failed_us_ = std::min(fastest_failed_us_, trial.series.p50_us());
+        }
+    }
+    if (has_incumbent) {
+        best_.reset();  // one that failed as the incumbent is that no more
+        for (const RunningTrial& trial : batch) {
+            kept_.push_back(trial.id);
+            note_best(trial.id);
+        }
     }
 }
 
-// All but the kernel of the one to beat.
+// All but the kernel of the incumbent.
 void ProblemRun::free_kept() {
     for (const TrialId id : kept_) {
         if (!best_ || id != best_->id) {

@@ -1,19 +1,24 @@
-// One problem of a sweep: build and verify, interleaved rounds or races, and the finals among the fastest.
+// One problem of a sweep: build and verify, rounds as the strategy wants them, and the finals among the fastest.
 #pragma once
 
 #include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "measure/strategies/strategy.h"
 #include "run/batch_rounds.h"
-#include "run/experience.h"
 #include "run/recorder.h"
 #include "run/worker/worker_session.h"
 #include "space/rules.h"
 
 namespace normtune {
 
-/// Nothing of the problem is missing: every trial is recorded, and the finals are, too.
+/// What the records tell of a problem's candidates so far.
+MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
+
+/// Nothing of the problem is missing: every trial is recorded, and finals that have a winner unless no trial passed.
 bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
 
 class ProblemRun {
@@ -23,7 +28,7 @@ public:
                WorkerSession& session, Recorder& recorder);
 
     /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun. It can
-    /// be run again then. `experience`: what problems like it have shown (racing); `next`: asked for what is compiled
+    /// be run again then. `experience`: what problems like it have shown; `next`: asked for what is compiled
     /// while this one measures its last trials. Throws Interrupted, SystemError.
     using Next = std::function<std::optional<AheadRequest>()>;
     void run(std::optional<double> budget_s, const Experience& experience, const Next& next);
@@ -38,10 +43,7 @@ public:
     double limit_ratio() const { return best_ ? best_->limit_ratio : 0; }
 
 private:
-    bool races() const;
-    double round_time_us() const;
     void order_pending(const Experience& experience);
-    std::size_t batch_size() const;
     std::vector<Candidate> next_batch() const;
     Record new_record(const Candidate& candidate) const;
     void record(Record record, Outcome outcome, const std::string& reason);
@@ -49,7 +51,7 @@ private:
     std::vector<RunningTrial> build_batch();
     std::optional<RunningTrial> build(TrialId id);
     void queue_compiles(const Next& next);
-    void measure_batch(std::vector<RunningTrial>& batch);
+    void measure(std::vector<RunningTrial>& batch);
     void free_kept();
     void note_best(TrialId id);
 
@@ -60,21 +62,22 @@ private:
     WorkerSession& session_;
     Recorder& recorder_;
     std::string key_;
+    std::unique_ptr<Scheduler> scheduler_;
     RoundTaker rounds_;
     CodeRules code_rules_;
     std::vector<TrialId> pending_;  // indices into candidates_, in the order in which they run, last first
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
     std::int64_t rotation_bytes_ = 0;
-    /// The fastest recorded trial that may win: the one to beat.
+    /// The fastest recorded trial that may win: the incumbent.
     struct Best {
         TrialId id;
         double p50_us;
         double limit_ratio;
     };
     std::optional<Best> best_;
-    std::vector<double> race_noise_;
-    std::vector<TrialId> kept_;  // whose kernels stayed built after their race
+    double fastest_failed_us_ = std::numeric_limits<double>::infinity();  // of those that had been measured
+    std::vector<TrialId> kept_;                                           // whose kernels stayed built after their batch
     int batches_ = 0;
     int runs_ = 0;
     std::size_t unsettled_ = 0;

@@ -1,9 +1,14 @@
 #include "run/rounds.h"
 
-#include "run/tuning.h"
 #include "support/random.h"
 
 namespace normtune {
+
+namespace {
+
+constexpr int most_throttled_repeats = 4;  // of one trial
+
+}  // namespace
 
 RoundTaker::RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us)
     : options_(options), session_(session), purpose_(std::move(purpose)), round_time_us_(round_time_us) {}
@@ -26,7 +31,7 @@ std::optional<Failure> RoundTaker::repeat_throttled(Series& series, Measure meas
             return std::move(*failure);
         }
         const SampleBatch& batch = std::get<SampleBatch>(answer);
-        if (batch.throttle_reasons.empty() || series.discarded() >= tuning::most_throttled_repeats) {
+        if (batch.throttle_reasons.empty() || series.discarded() >= most_throttled_repeats) {
             series.add(batch);
             return std::nullopt;
         }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "run/series.h"
+#include "measure/series.h"
 #include "run/sweep.h"
 #include "run/worker/worker_session.h"
 

@@ -34,7 +34,7 @@ void check(const SweepOptions& options) {
     if (options.problems.empty()) {
         throw InputError("nothing to sweep: no problem is selected");
     }
-    if (options.twins && options.strategy == Strategy::racing) {
+    if (options.twins && options.strategy->wants_winners_alone()) {
         throw InputError("trials that are measured twice in the same rounds do not race");
     }
     if (options.samples_per_round < 1 || !(options.trial_timeout_s > 0) || !(options.budget_s >= 0)) {
@@ -138,7 +138,7 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const Problem& problem = options.problems[i];
         if (complete(options, problem, plans[i].candidates, recorder)) {
-            if (options.strategy == Strategy::racing && !options.verify_only) {
+            if (options.strategy->learns() && !options.verify_only) {
                 experience.note(measured_problem(problem, plans[i].candidates, recorder));
             }
             continue;
@@ -161,7 +161,7 @@ std::vector<WorkGroup> groups_of(const SweepOptions& options, const std::vector<
 }
 
 /// The problems of a sweep, on all its devices at once.
-void run_lanes(const DeviceWorkerContext& context, const std::vector<DeviceInfo>& devices) {
+void run_on_devices(const DeviceWorkerContext& context, const std::vector<DeviceInfo>& devices) {
     std::vector<std::exception_ptr> failures(devices.size());
     const auto run = [&](std::size_t i) {
         try {
@@ -245,7 +245,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     try {
         Experience experience;
         WorkQueue queue(devices.size(), groups_of(options, plans, devices, recorder, experience));
-        run_lanes({options, plans, recorder, experience, queue, end}, devices);
+        run_on_devices({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}", recorder.trials_done(), total,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/stop_rule.h"
+#include "measure/strategies/strategy.h"
 #include "problem/problem.h"
 #include "space/backend_traits.h"
 #include "space/shard.h"
@@ -14,10 +15,6 @@
 #include "store/results.h"
 
 namespace normtune {
-
-/// racing drops whoever is slower with confidence, the others measure every trial alike. docs/strategies.md
-enum class Strategy { racing, exhaustive, random };
-inline constexpr NameTable<Strategy, 3> strategy_names{{"racing", "exhaustive", "random"}};
 
 struct SweepOptions {
     std::vector<std::string> command;  // argv, for the records
@@ -27,18 +24,18 @@ struct SweepOptions {
     Backend backend = Backend::cpu;
     std::vector<int> ordinals{0};  // of the backend's devices; each runs problems of its own
     std::string replay_script;     // replay only
-    Strategy strategy = Strategy::racing;
-    std::uint64_t most_trials_per_problem = 0;  // random: how many are drawn; 0: all
+    const Strategy* strategy = strategies().front();
+    std::uint64_t most_trials_per_problem = 0;  // of a strategy that draws; 0: all
     double budget_s = 0;                        // 0: none. What did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
-    bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin; not in a race
+    bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;
     int samples_per_round = 5;
-    double round_time_us = 2e4;   // a round of a configuration takes about this much device time at most; less in a race
-    double trial_timeout_s = 60;  // building, verifying, or one round; beyond it the worker is killed
-    std::string out_folder;       // exists and is empty, or holds the journal to resume
+    double round_time_us = 2e4;                        // a round of a configuration takes about this much device time at most, or less
+    double trial_timeout_s = 60;                       // building, verifying, or one round; beyond it the worker is killed
+    std::string out_folder;                            // exists and is empty, or holds the journal to resume
     std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker/worker.h
     std::string store;                                 // file of the store of winners (store/winner_store.h); empty: none is read or filled
     bool resume = false;

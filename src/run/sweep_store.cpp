@@ -176,7 +176,7 @@ void SweepStore::use(const Work& work) {
 }
 
 void SweepStore::take(std::vector<ProblemTrials>& plans) {
-    if (options_.resume || options_.fresh || options_.strategy != Strategy::racing) {
+    if (options_.resume || options_.fresh || !options_.strategy->wants_winners_alone()) {
         return;
     }
     use([&] {
@@ -218,7 +218,7 @@ void SweepStore::enter(std::vector<ProblemTrials>& plans, Journal& journal, Jour
 void SweepStore::keep(const Results& results, const JournalHeader& header, const Recorder& recorder) {
     const bool alike = header.kernels == identity_.kernels && header.environment.device.driver == identity_.driver &&
                        header.environment.device.compute_units == identity_.compute_units;
-    if (options_.strategy == Strategy::random || !alike) {
+    if (options_.strategy->draws() || !alike) {
         return;
     }
     use([&] {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "run/problem_trials.h"
 #include "run/recorder.h"
-#include "run/strategy.h"
 #include "run/sweep.h"
 #include "store/journal.h"
 #include "store/winner_store.h"

@@ -85,7 +85,7 @@ json sweep_json(const SweepOptions& options) {
             {"problems", problems_to_json(options.problems)},
             {"shard", options.shard.text()},
             {"space", space_to_json(options.space)},
-            {"strategy", strategy_names.name(options.strategy)},
+            {"strategy", options.strategy->name()},
             {"most_trials_per_problem", options.most_trials_per_problem},
             {"seed", options.seed},
             {"cold", options.cold},
@@ -172,7 +172,11 @@ SweepOptions sweep_from_text(const std::string& text) {
     }
     options.space = space_from_json(in.at("space"));
     options.shard = parse_shard(in.at("shard").text());
-    options.strategy = in.at("strategy").name_of(strategy_names);
+    const JsonReader strategy = in.at("strategy");
+    options.strategy = find_strategy(strategy.text());
+    if (options.strategy == nullptr) {
+        strategy.fail(fmt::format("there is no strategy '{}'; known: {}", strategy.text(), fmt::join(strategy_names(), ", ")));
+    }
     options.most_trials_per_problem = in.at("most_trials_per_problem").natural();
     options.seed = in.at("seed").natural();
     options.cold = in.at("cold").flag();

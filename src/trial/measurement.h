@@ -10,7 +10,7 @@
 
 namespace normtune {
 
-/// dropped: out of a race (measure/race.h) after few rounds; such a trial is never a winner.
+/// dropped: out of a race after few rounds; no winner, unless all that were faster failed later (docs/strategies.md).
 enum class StopReason { none, confidence, sample_cap, time_cap, dropped };
 inline constexpr NameTable<StopReason, 5> stop_reason_names{{"none", "confidence", "sample_cap", "time_cap", "dropped"}};
 

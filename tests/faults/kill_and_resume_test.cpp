@@ -25,7 +25,7 @@ using testing::TemporaryFolder;
 constexpr std::size_t trials = 18;
 
 struct Way {
-    Strategy strategy = Strategy::exhaustive;
+    const Strategy* strategy = find_strategy("exhaustive");
     std::vector<int> devices{0};
 };
 
@@ -115,9 +115,10 @@ std::vector<std::string> csv_trials(const std::string& folder) {
 class KillAndResumeOf : public ::testing::TestWithParam<Way> {};
 
 INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf,
-                         ::testing::Values(Way{Strategy::exhaustive, {0}}, Way{Strategy::racing, {0}}, Way{Strategy::racing, {0, 1}}),
+                         ::testing::Values(Way{find_strategy("exhaustive"), {0}}, Way{find_strategy("racing"), {0}},
+                                           Way{find_strategy("racing"), {0, 1}}),
                          [](const auto& tested) {
-                             return fmt::format("{}_{}_devices", strategy_names.name(tested.param.strategy), tested.param.devices.size());
+                             return fmt::format("{}_{}_devices", tested.param.strategy->name(), tested.param.devices.size());
                          });
 
 TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {

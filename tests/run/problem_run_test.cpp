@@ -35,7 +35,7 @@ protected:
     TemporaryFolder folder_;
     SweepOptions options_ = [this] {
         SweepOptions options = small_sweep(folder_, "seed: 1\n");
-        options.strategy = Strategy::racing;
+        options.strategy = find_strategy("racing");
         return options;
     }();
     Problem problem_ = small_problem(256);
@@ -46,7 +46,7 @@ protected:
 
 TEST_F(CompileAhead, ANeighboursWinnerIsFirst) {
     experience_.note(
-        {small_problem(512), {{candidates_[4].key(), 0}, {candidates_[1].key(), 0.3}, {candidates_[2].key(), 0.1}}, candidates_[4].key()});
+        {small_problem(512), {{candidates_[4].key(), 10}, {candidates_[1].key(), 13}, {candidates_[2].key(), 11}}, candidates_[4].key()});
     const std::optional<AheadRequest> request = this->request({});
     ASSERT_TRUE(request);
     ASSERT_EQ(request->candidates.size(), 6U);

@@ -26,7 +26,7 @@ timings:
 
 SweepOptions race(const TemporaryFolder& folder, const char* script, const char* out = "out") {
     SweepOptions options = small_sweep(folder, script, out);
-    options.strategy = Strategy::racing;
+    options.strategy = find_strategy("racing");
     return options;
 }
 
@@ -120,7 +120,7 @@ TEST(Racing, ABudgetIsKeptSharedAndItsRestResumed) {
     EXPECT_LT(result.results.records.size(), 18U);
     EXPECT_FALSE(sink.warnings.empty());
     SweepOptions rest = options_from_journal(options.out_folder);
-    EXPECT_EQ(rest.strategy, Strategy::racing);
+    EXPECT_EQ(rest.strategy, find_strategy("racing"));
     rest.budget_s = 0;
     const SweepResult all = run_sweep(rest, sink);
     EXPECT_EQ(all.results.records.size(), 18U);

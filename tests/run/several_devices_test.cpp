@@ -66,9 +66,9 @@ std::set<std::string> trials_passed(const Results& results) {
     return trials;
 }
 
-class OnSeveralDevices : public ::testing::TestWithParam<Strategy> {};
-INSTANTIATE_TEST_SUITE_P(Strategies, OnSeveralDevices, ::testing::Values(Strategy::exhaustive, Strategy::racing),
-                         [](const auto& given) { return std::string(strategy_names.name(given.param)); });
+class OnSeveralDevices : public ::testing::TestWithParam<const Strategy*> {};
+INSTANTIATE_TEST_SUITE_P(Strategies, OnSeveralDevices, ::testing::Values(find_strategy("exhaustive"), find_strategy("racing")),
+                         [](const auto& given) { return std::string(given.param->name()); });
 
 TEST_P(OnSeveralDevices, EachShapeIsOfOneDeviceAndEachTrialIsThereOnce) {
     const TemporaryFolder folder;
@@ -128,7 +128,7 @@ TEST(SeveralDevices, WithoutTheLastDeviceTheSweepEnds) {
 TEST(SeveralDevices, ABudgetIsSpentOnAllOfThem) {
     const TemporaryFolder folder;
     SweepOptions options = sweep_on(folder, {0, 1, 2, 3}, "delays: {sample_ms: 1}\n");
-    options.strategy = Strategy::racing;
+    options.strategy = find_strategy("racing");
     options.budget_s = 20;  // more than it takes
     RecordingSink sink;
     const SweepResult result = run_sweep(options, sink);

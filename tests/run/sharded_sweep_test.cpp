@@ -71,7 +71,7 @@ TEST(ShardedSweep, OnTheCpuMergesToTheSameTrials) {
     options.command = {"normtune", "sweep"};
     options.problems = {small_problem(16, 512), small_problem(64, 256), small_problem(1, 1024)};
     options.space = load_space("quick");
-    options.strategy = Strategy::random;
+    options.strategy = find_strategy("random");
     options.most_trials_per_problem = 3;
     options.cold = false;
     options.stop_rule.most_rounds = 3;

@@ -16,7 +16,7 @@ TEST(SweepOnCpu, VerifiesMeasuresAndRanks) {
     options.command = {"normtune", "sweep"};
     options.problems = {small_problem(64, 1024)};
     options.space = load_space("quick");
-    options.strategy = Strategy::random;
+    options.strategy = find_strategy("random");
     options.most_trials_per_problem = 6;
     options.backend = Backend::cpu;
     options.cold = false;

@@ -36,7 +36,7 @@ inline SweepOptions small_sweep(const TemporaryFolder& folder, const std::string
     options.problems = {small_problem()};
     options.space.name = "small";
     options.space.axes = {{Axis::rows_per_program, {1, 2, 4, 8, 16, 32}}, {Axis::grid, {static_cast<int>(Grid::packed)}}};
-    options.strategy = Strategy::exhaustive;
+    options.strategy = find_strategy("exhaustive");
     options.backend = Backend::replay;
     options.replay_script = folder.write("script.yaml", script);
     options.trial_timeout_s = 20;

@@ -33,7 +33,7 @@ timings:
 
 SweepOptions race(const TemporaryFolder& folder, const char* out, const char* text = script) {
     SweepOptions options = small_sweep(folder, text, out);
-    options.strategy = Strategy::racing;
+    options.strategy = find_strategy("racing");
     options.store = folder.path("store");
     return options;
 }
@@ -151,7 +151,7 @@ TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
     const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = race(folder, "random");
-    options.strategy = Strategy::random;
+    options.strategy = find_strategy("random");
     options.most_trials_per_problem = 4;
     run_sweep(options, sink);
     options = race(folder, "verify");
@@ -160,7 +160,7 @@ TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
     EXPECT_EQ(in_store(folder), 0U);
     for (const char* out : {"once", "again"}) {
         options = race(folder, out);
-        options.strategy = Strategy::exhaustive;
+        options.strategy = find_strategy("exhaustive");
         EXPECT_EQ(run_sweep(options, sink).results.records.size(), 6U);
         EXPECT_EQ(in_store(folder), 1U);
     }

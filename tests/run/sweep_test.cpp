@@ -188,7 +188,7 @@ TEST(Sweep, ABudgetIsKeptAndWhatDidNotFitIsCounted) {
 TEST(Sweep, RandomDrawsThatManyAndCountsTheOthers) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);
-    options.strategy = Strategy::random;
+    options.strategy = find_strategy("random");
     options.most_trials_per_problem = 4;
     RecordingSink sink;
     const SweepResult result = run_sweep(options, sink);

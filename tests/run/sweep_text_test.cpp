@@ -21,7 +21,7 @@ SweepOptions full_options() {
     options.backend = Backend::replay;
     options.ordinals = {1, 3};
     options.replay_script = "script.yaml";
-    options.strategy = Strategy::random;
+    options.strategy = find_strategy("random");
     options.most_trials_per_problem = 12;
     options.budget_s = 30;
     options.seed = UINT64_MAX;

@@ -81,7 +81,7 @@ TEST(Twins, OrdinarySweepsHaveNoneAndRacesRefuseThem) {
     RecordingSink sink;
     EXPECT_TRUE(run_sweep(small_sweep(folder, "seed: 1\n", "plain"), sink).twin.records.empty());
     SweepOptions race = twins_of(folder, "seed: 1\n");
-    race.strategy = Strategy::racing;
+    race.strategy = find_strategy("racing");
     EXPECT_THROW(run_sweep(race, sink), InputError);
 }
 

@@ -1,4 +1,4 @@
-#include "run/trial_order.h"
+#include "measure/trial_order.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,6 +74,18 @@ double score_of(const std::string& key, const std::vector<Neighbour>& neighbours
 
 }  // namespace
 
+MeasuredProblem::MeasuredProblem(Problem of, std::map<std::string, double> times_us, std::string best)
+    : problem(std::move(of)), log_ratios(std::move(times_us)), winner(std::move(best)) {
+    double least = std::numeric_limits<double>::infinity();
+    for (auto& [key, value] : log_ratios) {
+        value = std::log(value);
+        least = std::min(least, value);
+    }
+    for (auto& [key, value] : log_ratios) {
+        value -= least;
+    }
+}
+
 double distance(const Problem& a, const Problem& b) {
     Operation operation = a.operation;
     operation.eps = b.operation.eps;
@@ -110,6 +122,22 @@ std::vector<std::size_t> promising_first(const Problem& problem, const std::vect
         scores.begin(), scores.end(), [](double score) { return std::isnan(score); }, middle);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
     return order;
+}
+
+void Experience::note(MeasuredProblem measured) {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(measured_.begin(), measured_.end(), [&](const MeasuredProblem& m) { return m.problem.same_work(measured.problem); });
+    if (found == measured_.end()) {
+        measured_.push_back(std::move(measured));
+    } else {
+        *found = std::move(measured);
+    }
+}
+
+std::vector<std::size_t> Experience::order(const Problem& problem, const std::vector<Candidate>& candidates, std::uint64_t seed) const {
+    const std::lock_guard lock(mutex_);
+    return promising_first(problem, candidates, measured_, seed);
 }
 
 }  // namespace normtune

@@ -1,4 +1,4 @@
-#include "run/trial_order.h"
+#include "measure/trial_order.h"
 
 #include <gtest/gtest.h>
 
@@ -30,13 +30,13 @@ std::vector<Candidate> configurations() {
 
 MeasuredProblem measured(std::int64_t rows, std::int64_t cols, std::size_t winner, std::size_t worst) {
     const auto all = configurations();
-    MeasuredProblem out{small_problem(rows, cols), {}, all[winner].key()};
+    std::map<std::string, double> times_us;
     for (const Candidate& c : all) {
-        out.log_ratios[c.key()] = 0.1;
+        times_us[c.identity()] = 11;
     }
-    out.log_ratios[all[winner].key()] = 0;
-    out.log_ratios[all[worst].key()] = 1;
-    return out;
+    times_us[all[winner].identity()] = 10;
+    times_us[all[worst].identity()] = 27;
+    return {small_problem(rows, cols), times_us, all[winner].identity()};
 }
 
 TEST(TrialOrder, WinnersOfTheNearestProblemsComeFirstTheirWorstLast) {

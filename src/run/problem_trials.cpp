@@ -1,4 +1,4 @@
-#include "run/strategy.h"
+#include "run/problem_trials.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ InputError too_many(const SweepOptions& options, const TrialAllowance& allowance
 ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits, const DeviceInfo& device,
                             TrialAllowance& allowance) {
     const std::string key = problem.key();
-    const bool draws = options.strategy == Strategy::random && options.most_trials_per_problem > 0;
+    const bool draws = options.strategy->draws() && options.most_trials_per_problem > 0;
     Random random(mix_seed(options.seed, "draw/" + key));
     std::vector<Drawn> drawn;
     std::uint64_t seen = 0;

@@ -1,4 +1,4 @@
-#include "run/series.h"
+#include "measure/series.h"
 
 #include <gtest/gtest.h>
 

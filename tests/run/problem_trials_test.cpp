@@ -1,4 +1,4 @@
-#include "run/strategy.h"
+#include "run/problem_trials.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST_F(ChooseTrials, ProblemsShareWhatASweepMayTake) {
 }
 
 TEST_F(ChooseTrials, ADrawTakesWhatIsDrawn) {
-    options_.strategy = Strategy::random;
+    options_.strategy = find_strategy("random");
     options_.most_trials_per_problem = 4;
     TrialAllowance allowance(8);
     EXPECT_EQ(choose(allowance).candidates.size(), 4U);

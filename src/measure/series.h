@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/device.h"
+#include "problem/problem.h"
 #include "trial/measurement.h"
+#include "trial/sample_batch.h"
 
 namespace normtune {
 

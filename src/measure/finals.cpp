@@ -1,0 +1,85 @@
+#include "measure/finals.h"
+
+#include <algorithm>
+
+namespace normtune {
+
+namespace {
+
+/// Trials that deserve fresh samples, the fastest `most` of those whose p50 is within `within` of the best or that tie with it.
+std::vector<std::size_t> choose(const std::vector<FinalsTrial>& trials, double fastest_failed_us, double within, std::size_t most) {
+    bool dropped_too = true;  // who was faster than all others has failed, and they were dropped for it
+    for (const FinalsTrial& trial : trials) {
+        fastest_failed_us = trial.failed ? std::min(fastest_failed_us, trial.entrant.p50_us) : fastest_failed_us;
+    }
+    for (const FinalsTrial& trial : trials) {
+        dropped_too = dropped_too && (trial.failed || trial.dropped || trial.entrant.p50_us >= fastest_failed_us);
+    }
+    std::vector<Entrant> entrants;
+    std::vector<std::size_t> ids;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        if (!trials[i].failed && (!trials[i].dropped || dropped_too)) {
+            entrants.push_back(trials[i].entrant);
+            ids.push_back(i);
+        }
+    }
+    std::vector<std::size_t> chosen = finalists(entrants, within, most);
+    std::transform(chosen.begin(), chosen.end(), chosen.begin(), [&](std::size_t i) { return ids[i]; });
+    return chosen;
+}
+
+std::vector<FinalsResult::Place> ranked(std::span<const Entrant> entrants, std::span<const std::size_t> trials) {
+    const Ranking ranking = rank(entrants);
+    std::vector<FinalsResult::Place> places;
+    for (const std::size_t i : ranking.order) {
+        const bool tied = ranking.tied.size() > 1 && std::find(ranking.tied.begin(), ranking.tied.end(), i) != ranking.tied.end();
+        places.push_back({trials[i], entrants[i].rounds_us, tied});
+    }
+    return places;
+}
+
+}  // namespace
+
+bool finals_over(int rounds, std::span<const Entrant> finalists) {
+    return rounds >= most_final_rounds || (rounds >= final_rounds && resolution(finalists) <= final_resolution);
+}
+
+FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler, double fastest_failed_us) {
+    FinalsResult result;
+    const std::size_t tied = choose(trials, fastest_failed_us, 0, trials.size()).size();
+    result.left_out = tied - std::min(tied, most_finalists);
+    const auto chosen_now = [&] { return choose(trials, fastest_failed_us, finalists_within, most_finalists); };
+    for (bool failure = true, lost = false; failure && !lost;) {
+        const std::vector<std::size_t> chosen = chosen_now();
+        std::vector<Entrant> entrants;
+        failure = false;
+        sampler.begin(chosen);
+        for (int round = 0; !chosen.empty() && !lost && !failure && !finals_over(round, entrants); ++round) {
+            if (round >= least_final_rounds && sampler.out_of_time()) {
+                break;
+            }
+            lost = !sampler.take_round(std::vector<bool>(chosen.size(), true));
+            entrants.clear();
+            for (std::size_t i = 0; i < chosen.size(); ++i) {
+                FinalsTrial& trial = trials[chosen[i]];
+                const Series* series = sampler.series(i);
+                trial.failed = series == nullptr;
+                failure = failure || trial.failed;
+                entrants.push_back(series == nullptr ? trial.entrant
+                                                     : Entrant{trial.entrant.key, series->p50_us(), series->round_medians_us()});
+            }
+        }
+        result.places = ranked(entrants, chosen);
+        if (lost) {  // no fault of those that did not fail: they are ranked by the rounds that they have
+            const std::vector<std::size_t> left = chosen_now();
+            entrants.clear();
+            std::transform(left.begin(), left.end(), std::back_inserter(entrants),
+                           [&](std::size_t trial) { return trials[trial].entrant; });
+            result.places = ranked(entrants, left);
+            std::for_each(result.places.begin(), result.places.end(), [](FinalsResult::Place& place) { place.rounds_us.clear(); });
+        }
+    }
+    return result;
+}
+
+}  // namespace normtune

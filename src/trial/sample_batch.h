@@ -1,0 +1,18 @@
+// What one round of measuring gives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace normtune {
+
+struct SampleBatch {
+    std::vector<double> us;  // one value a sample, microseconds a launch
+    int launches_per_sample = 1;
+    std::string timer;  // "steady_clock", "events", "graph": how the device was timed
+    std::optional<double> clock_mhz;
+    std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
+};
+
+}  // namespace normtune
