@@ -22,6 +22,7 @@ struct Selection {
     bool in_place = false;                                    // of backward and full
     ResidualPrecision residual = ResidualPrecision::rounded;  // of the fused op
     std::optional<WeightType> weight_type;                    // empty: as the file says
+    friend bool operator==(const Selection&, const Selection&) = default;
 };
 
 /// Is the site's input the sum of a residual add, so that the fused op makes sense there? Not q_norm, k_norm, q_a,
