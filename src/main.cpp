@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_line.h"
+#include "cli/command.h"
 #include "cli/output.h"
 #include "devices/hip/hiprtc.h"
 #include "run/worker/worker.h"

@@ -1,7 +1,6 @@
 #include "cli/commands.h"
-#include "cli/heuristic_value.h"
 #include "cli/output.h"
-#include "cli/record_files.h"
+#include "cli/result_options.h"
 #include "judge/audit.h"
 #include "report/audit_report.h"
 
@@ -32,21 +31,11 @@ public:
         for (const std::vector<Results>& runs : devices) {
             audits.push_back(audit(runs, heuristics_, rules));
         }
-        print(format_ == "json" ? audit_json(audits) : pages(audits));
+        print(format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout)));
         return ExitCode::good;
     }
 
 private:
-    std::string pages(const std::vector<Audit>& audits) const {
-        std::string out;
-        for (const Audit& one : audits) {
-            const std::vector<Section> sections = audit_sections(one);
-            out += out.empty() ? "" : "\n";
-            out += format_ == "markdown" ? sections_markdown(sections) : sections_text(sections, style_of(stdout));
-        }
-        return out;
-    }
-
     RecordFiles files_;
     std::string space_;
     std::vector<ThumbRule> heuristics_ = named_thumb_rules();

@@ -1,4 +1,4 @@
-// A command of the executable: its options, and what it does.
+// A command of the executable: its options, and what it does; and from words to a command.
 #pragma once
 
 #include <memory>
@@ -31,5 +31,9 @@ struct CommandEntry {
 std::span<const CommandEntry> commands();
 /// The command's options, for help and completion.
 std::unique_ptr<OptionSet> options_of(const CommandEntry& entry, Command& command);
+
+/// `words` as main gets them, the executable's name first. Help and the version are commands like the others.
+/// Throws InputError: unknown command or option (with the nearest), a value that is missing or out of range.
+std::unique_ptr<Command> parse_command_line(const std::vector<std::string>& words);
 
 }  // namespace normtune::cli

@@ -1,5 +1,3 @@
-#include "cli/command_line.h"
-
 #include <algorithm>
 #include <array>
 

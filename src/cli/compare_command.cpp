@@ -1,10 +1,6 @@
-#include <future>
-
-#include <fmt/format.h>
-
 #include "cli/commands.h"
-#include "cli/compare_options.h"
 #include "cli/output.h"
+#include "cli/result_options.h"
 #include "judge/summary.h"
 #include "report/comparison_report.h"
 
@@ -61,19 +57,6 @@ private:
 };
 
 }  // namespace
-
-void declare_matching(OptionSet& options, CompareSettings& settings) {
-    options.group("Matching");
-    options.one("--by", name_of(match_by_names, settings.by),
-                "config: each configuration with itself\nbest: each side's winner of a problem (default: config)");
-    options.list("--across", name_of(facet_names, settings.across), "What may differ; without it such results are refused");
-}
-
-std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate) {
-    std::future<ResultRows> after = std::async(std::launch::async, [&] { return read_result_rows(candidate); });
-    ResultRows before = read_result_rows(baseline);
-    return {std::move(before), after.get()};
-}
 
 std::unique_ptr<Command> make_compare_command() {
     return std::make_unique<CompareCommand>();

@@ -14,15 +14,6 @@ constexpr std::int64_t most_devices = 1024;
 constexpr std::string_view automatic = "auto";
 constexpr std::string_view every_device = "all";
 
-DeviceChoice best_device(std::optional<std::int64_t> ordinal) {
-    for (const DeviceReport& report : find_devices()) {
-        if (report.info && report.info->ordinal == ordinal.value_or(report.info->ordinal)) {
-            return {report.backend, report.info->ordinal, {}, *report.info};
-        }
-    }
-    throw InputError(fmt::format("--device: there is no device {}; normtune devices says what is here", ordinal.value_or(0)));
-}
-
 }  // namespace
 
 void DeviceOptions::declare_backend(OptionSet& options) {
@@ -62,53 +53,29 @@ void DeviceOptions::declare_several(OptionSet& options) {
     declare_script(options);
 }
 
+void DeviceOptions::declare_arch(OptionSet& options, std::string_view help, std::optional<Backend> backend) {
+    options.one("--arch", word_of(backend ? known_architectures(*backend) : known_architectures(), arch_), help);
+}
+
 bool DeviceOptions::given() const {
     return backend_ || all_ || !ordinals_.empty() || !replay_script_.empty();
 }
 
-bool DeviceOptions::fits(Backend backend) const {
-    return ordinals_.empty() && replay_script_.empty() && (!backend_ || *backend_ == automatic || backend_names.find(*backend_) == backend);
+DeviceWish DeviceOptions::wish() const {
+    return {backend_names.find(backend_.value_or("")), {ordinals_.begin(), ordinals_.end()}, all_, replay_script_};
 }
 
-DeviceChoice DeviceOptions::choose() const {
-    return choose(ordinals_.empty() ? std::nullopt : std::optional(ordinals_.front()));
-}
-
-DeviceChoice DeviceOptions::choose(std::optional<std::int64_t> wanted) const {
-    const std::optional<Backend> backend = backend_names.find(backend_.value_or(std::string(automatic)));
-    if ((backend == Backend::replay) != !replay_script_.empty()) {
-        throw InputError("--backend replay and --replay-script FILE need each other");
+DeviceInfo DeviceOptions::info(std::string_view use) const {
+    if (!arch_) {
+        return choose().info;
     }
-    if (!backend) {
-        return best_device(wanted);
+    DeviceInfo known = describe_architecture(*arch_);
+    const std::string_view backend = backend_names.name(known.backend);
+    if (!ordinals_.empty() || !replay_script_.empty() || (backend_ && *backend_ != automatic && *backend_ != backend)) {
+        throw InputError(fmt::format("--arch {}{}: --device, --replay-script and another --backend do not go with it", *arch_,
+                                     use.empty() ? "" : fmt::format(" {} {} device that need not be here", use, backend)));
     }
-    const auto ordinal = static_cast<int>(wanted.value_or(0));
-    return {*backend, ordinal, replay_script_, describe_device(*backend, ordinal, replay_script_)};
-}
-
-std::vector<DeviceChoice> DeviceOptions::choose_several() const {
-    if (!all_ && ordinals_.empty()) {
-        return {choose()};
-    }
-    if (all_ && !ordinals_.empty()) {
-        throw InputError("--device: 'all' and the numbers of some exclude each other");
-    }
-    std::vector<DeviceChoice> chosen{choose(all_ ? std::nullopt : std::optional(ordinals_.front()))};
-    const DeviceChoice first = chosen.front();
-    const auto add = [&](int ordinal) {
-        if (ordinal != first.ordinal) {
-            chosen.push_back({first.backend, ordinal, replay_script_, describe_device(first.backend, ordinal, replay_script_)});
-        }
-    };
-    if (all_) {
-        for (const int ordinal : usable_ordinals(first.backend, replay_script_)) {
-            add(ordinal);
-        }
-    }
-    for (const std::int64_t ordinal : ordinals_) {
-        add(static_cast<int>(ordinal));
-    }
-    return chosen;
+    return known;
 }
 
 }  // namespace normtune::cli

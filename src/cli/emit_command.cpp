@@ -28,8 +28,7 @@ public:
         options.one("--config", text("KEY", configuration_), "The configuration");
         options.one("--from", file(from_), "Instead of --config: the winner on the problem in results.json or a run folder");
         device_.declare(options);
-        options.one("--arch", word_of(known_architectures(Backend::cuda), arch_),
-                    "For a well-known device of this architecture; none need be here");
+        device_.declare_arch(options, "For a well-known device of this architecture; none need be here", Backend::cuda);
         options.group("Output");
         options.one("--out", folder(out_), "New folder for kernel.cu, launch.json and kernel.cubin");
         options.example(
@@ -46,7 +45,7 @@ public:
         }
         EmittedKernel kernel;
         choose(kernel);
-        kernel.device = device(kernel);
+        kernel.device = device_.info();
         if (kernel.device.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
                                          backend_names.name(kernel.device.backend), fmt::join(known_architectures(Backend::cuda), "|")));
@@ -106,17 +105,6 @@ private:
         kernel.configuration = *own;
     }
 
-    DeviceInfo device(const EmittedKernel&) const {
-        if (!arch_) {
-            return device_.choose().info;
-        }
-        DeviceInfo known = describe_architecture(*arch_);
-        if (!device_.fits(known.backend)) {
-            throw InputError(fmt::format("--arch {}: --device, --replay-script and another --backend do not go with it", *arch_));
-        }
-        return known;
-    }
-
     static std::string source(const EmittedKernel& kernel) {
         return fmt::format(
             "// {} on {}, emitted by normtune. launch.json has grids, shared memory and arguments.\n"
@@ -130,7 +118,6 @@ private:
     std::string configuration_;
     std::string from_;
     DeviceOptions device_;
-    std::optional<std::string> arch_;
     std::string out_;
 };
 

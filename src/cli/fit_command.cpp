@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/heuristic_value.h"
 #include "cli/output.h"
-#include "cli/record_files.h"
+#include "cli/result_options.h"
 #include "devices/registry.h"
 #include "judge/fit.h"
 #include "report/export/fit_code.h"
@@ -62,7 +61,7 @@ public:
         print(format_ == "json"     ? fit_json(fits.fits)
               : format_ == "cpp"    ? fit_cpp(fits.fits)
               : format_ == "python" ? fit_python(fits.fits)
-                                    : pages(fits.fits));
+                                    : sections_text(fit_sections(fits.fits), format_ == "markdown", style_of(stdout)));
         return report_unreached(fits.fits);
     }
 
@@ -81,15 +80,6 @@ private:
     static std::vector<Axis> in_order(std::vector<Axis> axes) {
         std::sort(axes.begin(), axes.end());
         return axes;
-    }
-
-    std::string pages(const std::vector<Fit>& fits) const {
-        std::vector<Section> sections;
-        for (const Fit& one : fits) {
-            const std::vector<Section> of_one = fit_sections(one);
-            sections.insert(sections.end(), of_one.begin(), of_one.end());
-        }
-        return format_ == "markdown" ? sections_markdown(sections) : sections_text(sections, style_of(stdout));
     }
 
     static ExitCode report_unreached(const std::vector<Fit>& fits) {

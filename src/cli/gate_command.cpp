@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/compare_options.h"
+#include "cli/device_options.h"
 #include "cli/output.h"
-#include "cli/remeasure.h"
-#include "judge/gate.h"
+#include "cli/progress.h"
+#include "cli/result_options.h"
 #include "report/gate_report.h"
+#include "run/remeasure.h"
 #include "support/atomic_file.h"
 #include "support/clock.h"
 #include "support/config_file.h"
@@ -18,8 +19,6 @@
 
 namespace normtune::cli {
 namespace {
-
-constexpr std::size_t most_suspects = 64;
 
 class GateCommand : public Command {
 public:
@@ -62,12 +61,8 @@ public:
         }
         constexpr std::size_t day_length = 10;  // "2026-11-20"
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
-        for (const Comparison& comparison : comparisons) {
-            const std::vector<std::string> stored = stored_remarks(comparison);
-            verdict.remarks.insert(verdict.remarks.end(), stored.begin(), stored.end());
-        }
         if (confirm_) {
-            confirm_suspects(verdict, policy, baseline);
+            confirm_suspects(verdict, policy, baseline, device_.wish(), progress_on_stderr(quiet_));
         }
         report(verdict);
         return verdict.result == GateResult::pass   ? ExitCode::good
@@ -76,43 +71,6 @@ public:
     }
 
 private:
-    void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRows& baseline) const {
-        std::vector<TrialKey> trials;
-        bool cold = true;
-        std::size_t suspects = 0;
-        for (const GateCase& it : verdict.cases) {
-            if (is_suspect(it) && ++suspects <= most_suspects) {
-                const ResultRows& side = *it.comparison->candidate;
-                const ResultRow& row = *it.comparison->candidate_row(*it.pair);
-                if (side.format != ResultFormat::results_json && side.format != ResultFormat::results_csv) {
-                    throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}", side.name,
-                                                 result_format_names.name(side.format)));
-                }
-                const Candidate candidate = Candidate::parse(side.text(row.configuration));
-                const std::string_view problem = side.text(side.problem_of(row).key);
-                if (candidate.configuration() == nullptr) {
-                    verdict.remarks.push_back(
-                        fmt::format("{} on {} is not normtune's own: it was not measured again", candidate.identity(), problem));
-                    continue;
-                }
-                trials.push_back({std::string(problem), candidate.key()});
-                cold = side.origin_of(row).cold != RowOrigin::Cold::hot;
-            }
-        }
-        if (trials.empty()) {
-            return;
-        }
-        if (suspects > most_suspects) {
-            verdict.remarks.push_back(fmt::format("{} suspects; the first {} were measured again", suspects, most_suspects));
-        }
-        const ResultRows fresh = rows_of(remeasure(trials, device_.choose(), cold, quiet_), "the fresh measurement");
-        const Comparison comparison = compare(baseline, fresh, policy.settings(Metric::latency));
-        if (!comparison.not_comparable.empty()) {
-            throw InputError(fmt::format("--confirm: {}", comparison.not_comparable));
-        }
-        confirm(verdict, policy, comparison);
-    }
-
     void report(const GateVerdict& verdict) const {
         if (!junit_.empty()) {
             write_file_atomically(junit_, gate_junit(verdict));

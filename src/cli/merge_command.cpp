@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/new_folder.h"
 #include "cli/output.h"
 #include "report/outcomes.h"
 #include "report/winners.h"
@@ -43,7 +42,7 @@ public:
             complain(merged.incomplete);
         }
         merged.results.command = words;
-        const NewFolder folder(out_);
+        const NewRunFolder folder(out_);
         fill_result_folder(folder.path(), merged.results);
         report(merged.results, folder.path());
         return ExitCode::good;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "support/pattern.h"
+
 namespace normtune::cli {
 namespace {
 
@@ -21,17 +23,6 @@ std::string help_text(const OptionSpec& spec) {
             return spec.value.placeholder + "...";
     }
     return {};
-}
-
-std::vector<std::string> split_commas(const std::string& word) {
-    std::vector<std::string> parts;
-    std::size_t start = 0;
-    for (std::size_t comma = word.find(','); comma != std::string::npos; comma = word.find(',', start)) {
-        parts.push_back(word.substr(start, comma - start));
-        start = comma + 1;
-    }
-    parts.push_back(word.substr(start));
-    return parts;
 }
 
 }  // namespace
@@ -77,12 +68,12 @@ struct OptionSet::State {
             throw InputError(fmt::format("{} is given {} times; once is enough", spec.name, words.size()));
         }
         for (const std::string& word : words) {
-            for (const std::string& part : spec.arity == Arity::list ? split_commas(word) : std::vector{word}) {
+            for (const std::string_view part : spec.arity == Arity::list ? split(word, ',') : std::vector{std::string_view(word)}) {
                 if (part.empty()) {
                     throw InputError(fmt::format("{} needs a value: {} {}", spec.name, spec.name, help_text(spec)));
                 }
                 try {
-                    spec.value.take(part);
+                    spec.value.take(std::string(part));
                 } catch (const InputError& error) {
                     throw InputError(fmt::format("{}: {}", spec.name, error.what()));
                 }

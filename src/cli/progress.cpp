@@ -94,6 +94,10 @@ void ProgressReport::note(const std::string& line) {
     }
 }
 
+MakeSink progress_on_stderr(bool quiet) {
+    return [quiet] { return std::make_unique<ProgressReport>(stderr, quiet); };
+}
+
 void ProgressReport::clear_bar() {
     if (bar_shown_) {
         fmt::print(stream_, "\r\033[K");

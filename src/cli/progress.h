@@ -6,7 +6,7 @@
 #include <string>
 
 #include "report/table.h"
-#include "run/sweep.h"
+#include "run/remeasure.h"
 
 namespace normtune::cli {
 
@@ -35,5 +35,8 @@ private:
     bool finished_ = false;
     Clock::time_point next_;
 };
+
+/// A report on stderr for each sweep.
+MakeSink progress_on_stderr(bool quiet);
 
 }  // namespace normtune::cli

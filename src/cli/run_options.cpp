@@ -81,13 +81,7 @@ SweepOptions RunOptions::of_words() const {
     options.problems = std::move(work.problems);
     options.space = std::move(work.space);
     options.shard = shard_.value_or(options.shard);
-    const std::vector<DeviceChoice> devices = device_.choose_several();
-    options.backend = devices.front().backend;
-    options.replay_script = devices.front().replay_script;
-    options.ordinals.clear();
-    for (const DeviceChoice& device : devices) {
-        options.ordinals.push_back(device.ordinal);
-    }
+    device_.choose().set(options);
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
     options.cold = !hot_;
     options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/new_folder.h"
 #include "cli/progress.h"
+#include "store/run_folder.h"
 
 namespace normtune::cli {
 SweepResult run_with_progress(const RunOptions& run, SweepOptions& options) {
-    std::optional<NewFolder> folder;
+    std::optional<NewRunFolder> folder;
     if (!options.resume) {
         options.out_folder = folder.emplace(run.out()).path();
     }

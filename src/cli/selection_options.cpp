@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "run/planning.h"
 #include "space/study.h"
 
 namespace normtune::cli {
@@ -23,15 +24,6 @@ void replace_where_given(std::vector<T>& target, const std::vector<T>& given) {
 }
 
 }  // namespace
-
-SearchSpace space_of(const Configuration& configuration) {
-    SearchSpace space;
-    space.name = configuration.key();
-    for (const AxisRow& row : axis_table) {
-        space.axes.push_back({row.axis, {axis_value(configuration, row.axis)}});
-    }
-    return space;
-}
 
 void declare_shard(OptionSet& options, std::optional<Shard>& target) {
     const Value value{"I/N", {}, Completion::none, [&target](const std::string& word) { target = parse_shard(word); }};
@@ -62,9 +54,7 @@ void SelectionOptions::declare(OptionSet& options) {
 }
 
 bool SelectionOptions::narrowed() const {
-    return !(selection_.models.empty() && selection_.sites.empty() && selection_.tokens.empty() && selection_.ops.empty() &&
-             selection_.modes.empty() && selection_.dtypes.empty() && selection_.castings.empty() && !selection_.weight_type &&
-             !selection_.in_place && selection_.residual == Selection{}.residual);
+    return selection_ != Selection{};
 }
 
 bool SelectionOptions::given() const {
@@ -118,7 +108,7 @@ SearchSpace SelectionOptions::space() const {
     if (!space_.empty()) {
         throw InputError("--config is one configuration and --space is many; give one of them");
     }
-    return space_of(Configuration::parse(configuration_));
+    return one_point_space(Configuration::parse(configuration_));
 }
 
 Work SelectionOptions::of_study() const {

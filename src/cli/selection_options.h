@@ -21,9 +21,6 @@ struct Work {
 /// --shard, of the commands that can do a part of a selection.
 void declare_shard(OptionSet& options, std::optional<Shard>& target);
 
-/// A space with one point.
-SearchSpace space_of(const Configuration& configuration);
-
 class SelectionOptions {
 public:
     void declare(OptionSet& options);

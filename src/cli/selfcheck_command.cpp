@@ -8,9 +8,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/selection_options.h"
-#include "judge/selfcheck.h"
-#include "report/table.h"
-#include "run/sweep.h"
+#include "report/selfcheck_report.h"
+#include "run/remeasure.h"
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
 #include "support/clock.h"
@@ -37,38 +36,23 @@ public:
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
-        const Work work = selection_.work();
+        Work work = selection_.work();
         const DeviceChoice device = device_.choose();
         const std::string folder = create_run_folder(out_);
         SweepOptions options;
         options.command = words;
-        options.problems = work.problems;
-        options.space = work.space;
-        options.backend = device.backend;
-        options.ordinals = {device.ordinal};
-        options.replay_script = device.replay_script;
+        options.problems = std::move(work.problems);
+        options.space = std::move(work.space);
+        device.set(options);
         options.strategy = find_strategy("random");
         options.most_trials_per_problem = static_cast<std::uint64_t>(trials_);
         options.seed = static_cast<std::uint64_t>(seed_);
-        std::vector<ResultRows> sweeps;
-        for (std::int64_t i = 1; i <= sweeps_; ++i) {
-            const SweepResult swept = sweep(options, folder, fmt::format("sweep-{}", i));
-            if (swept.interrupted) {
-                return ExitCode::interrupted;
-            }
-            sweeps.push_back(rows_of(swept.results, fmt::format("sweep-{}", i)));
-        }
-        options.twins = true;
-        const SweepResult twice = sweep(options, folder, "twins");
-        if (twice.interrupted) {
+        const RepeatedSweeps repeated = repeat_sweep(options, static_cast<int>(sweeps_), folder, progress_on_stderr(quiet_));
+        if (repeated.interrupted) {
             return ExitCode::interrupted;
         }
-        fill_result_folder(create_run_folder((std::filesystem::path(folder) / "twins-second").string()), twice.twin);
-        std::vector<ResultRows> both;
-        both.push_back(rows_of(twice.results, "twins"));
-        both.push_back(rows_of(twice.twin, "twins-second"));
-        const SelfCheck between = check_itself(sweeps, {});
-        const SelfCheck beside = check_itself(both, {});
+        const SelfCheck between = check_itself(repeated.sweeps, {});
+        const SelfCheck beside = check_itself(repeated.twins, {});
         for (const SelfCheck& check : {between, beside}) {
             if (check.pairs == 0) {
                 complain(check.not_comparable.empty() ? "nothing was measured that could be compared" : check.not_comparable);
@@ -76,48 +60,13 @@ public:
             }
         }
         const std::string policy = (std::filesystem::path(folder) / "policy.yaml").string();
-        write_file_atomically(policy,
-                              policy_from(between, beside, "selfcheck",
-                                          fmt::format("Written by normtune selfcheck on {}, {}.", device.info.name, utc_timestamp())));
-        print(fmt::format("{}\nA policy with these thresholds: {}\n", report(between, beside), policy));
+        const std::string remark = fmt::format("Written by normtune selfcheck on {}, {}.", device.info.name, utc_timestamp());
+        write_file_atomically(policy, policy_from(between, beside, "selfcheck", remark));
+        print(fmt::format("{}\nA policy with these thresholds: {}\n", selfcheck_text(between, beside, style_of(stdout)), policy));
         return ExitCode::good;
     }
 
 private:
-    SweepResult sweep(SweepOptions& options, const std::string& folder, const std::string& name) const {
-        options.out_folder = create_run_folder((std::filesystem::path(folder) / name).string());
-        ProgressReport progress(stderr, quiet_);
-        return run_sweep(options, progress);
-    }
-
-    static std::string report(const SelfCheck& between, const SelfCheck& beside) {
-        std::string out = fmt::format(
-            "{}{} sweeps of the same code, one after another: {} comparisons.\n{}"
-            "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n",
-            "Each trial twice in the same rounds.\n" + alarms(beside) + "\n", between.sweeps, between.comparisons, alarms(between),
-            between.run_to_run * 100);
-        if (!between.noisier.empty()) {
-            Table table({{"noisier than that"}, {"threshold", Align::right}});
-            for (const SelfCheck::Problem& problem : between.noisier) {
-                table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
-            }
-            out += fmt::format("\n{}", table.text(style_of(stdout)));
-        }
-        return out;
-    }
-
-    static std::string alarms(const SelfCheck& check) {
-        return fmt::format(
-            "False alarms: {} of {} pairs ({:.2f}%) called faster or slower; {} ({:.1f}%) ambiguous.\n"
-            "A change that is found 95 times in 100: {:.1f}% (median of the pairs).\n",
-            check.called, grouped(check.pairs), share(check.called, check), check.ambiguous, share(check.ambiguous, check),
-            check.usual_change * 100);
-    }
-
-    static double share(std::size_t count, const SelfCheck& check) {
-        return 100 * static_cast<double>(count) / static_cast<double>(check.pairs);
-    }
-
     SelectionOptions selection_;
     DeviceOptions device_;
     std::int64_t trials_ = 8;

@@ -13,7 +13,7 @@ namespace {
 
 /// One line a shipped file: its name and its models.
 std::string shipped_table(const Style& style) {
-    Table table({{"name"}, {"models"}});
+    Table table("name|models");
     for (const std::string& name : shipped_names("shapes")) {
         std::string models;
         for (const Model& model : parse_shapes(find_shipped("shapes", name)->text, name).models) {

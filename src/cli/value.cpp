@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "support/shipped.h"
-
 namespace normtune::cli {
 namespace {
 
@@ -72,19 +70,6 @@ std::string parse_word(const std::string& word, const std::vector<std::string>& 
         throw InputError(fmt::format("unknown '{}'{}", word, suggestion(word, known.data(), known.data() + known.size())));
     }
     return word;
-}
-
-std::vector<std::string> shipped_names(std::string_view folder) {
-    constexpr std::string_view ending = ".yaml";
-    std::vector<std::string> names;
-    for (const ShippedFile& shipped : shipped_files()) {
-        const std::size_t slash = shipped.path.find('/');
-        if (shipped.path.substr(0, slash) == folder && shipped.path.ends_with(ending)) {
-            const std::string_view name = shipped.path.substr(slash + 1);
-            names.emplace_back(name.substr(0, name.size() - ending.size()));
-        }
-    }
-    return names;
 }
 
 std::string alternatives(const std::vector<std::string>& words) {

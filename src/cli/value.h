@@ -11,6 +11,7 @@
 
 #include "support/error.h"
 #include "support/names.h"
+#include "support/shipped.h"
 
 namespace normtune::cli {
 
@@ -55,8 +56,6 @@ E parse_name(const NameTable<E, N>& table, const std::string& word) {
 
 /// Joins with '|': the placeholder of a value with few words.
 std::string alternatives(const std::vector<std::string>& words);
-/// Names of the files shipped in configs/`folder`, without their ending.
-std::vector<std::string> shipped_names(std::string_view folder);
 
 template <typename Target>
 Value text(std::string placeholder, Target& target) {

@@ -1,10 +1,8 @@
 #include "judge/audit.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
+#include <map>
 #include <optional>
-#include <tuple>
 
 #include "space/rules.h"
 #include "support/error.h"
@@ -23,14 +21,6 @@ bool keeps(const CompiledRule& rule, const Record& record) {
         rule.fail(own);
     }
     return answer == RuleAnswer::keeps;
-}
-
-/// The least loss, then the least ratio; null where none is given.
-const Standing* best_standing(const std::vector<const Standing*>& standings) {
-    const auto best = std::min_element(standings.begin(), standings.end(), [](const Standing* a, const Standing* b) {
-        return std::tuple(a->loss(), a->ratio) < std::tuple(b->loss(), b->ratio);
-    });
-    return best == standings.end() ? nullptr : *best;
 }
 
 /// Configurations that the sweep left without a time because of this rule.
@@ -59,136 +49,61 @@ Unmeasured unmeasured_by(const Rule& rule, const CompiledRule& compiled, const P
 
 RuleLoss judge(const Rule& rule, const ProblemRanking& ranking) {
     const CompiledRule compiled(rule, ranking.problem(), ranking.device());
-    std::vector<const Standing*> taken;
-    std::vector<const Standing*> kept;
-    for (const Standing& standing : ranking.standings) {
-        (keeps(compiled, *standing.record) ? kept : taken).push_back(&standing);
-    }
+    const Obeying kept = ranking.obeying([&](const Record& record) { return keeps(compiled, record); });
+    const Obeying taken = ranking.obeying([&](const Record& record) { return !keeps(compiled, record); });
     RuleLoss loss;
     const Unmeasured unmeasured = unmeasured_by(rule, compiled, ranking);
     loss.unmeasured = unmeasured.by_this > 0 ? unmeasured.by_this : unmeasured.by_other;
-    loss.taken = taken.size();
-    loss.best_taken = best_standing(taken);
-    loss.best_kept = best_standing(kept);
+    loss.taken = taken.count;
+    loss.best_taken = taken.best;
+    loss.best_kept = kept.best;
     loss.finding = unmeasured.by_this > 0    ? RuleFinding::applied
-                   : taken.empty()           ? RuleFinding::takes_nothing
+                   : taken.count == 0        ? RuleFinding::takes_nothing
                    : unmeasured.by_other > 0 ? RuleFinding::changed
-                   : !kept.empty()           ? RuleFinding::judged
+                   : kept.count > 0          ? RuleFinding::judged
                    : rule.keep_all_if_none   ? RuleFinding::lifted
                                              : RuleFinding::leaves_nothing;
     return loss;
 }
 
-/// Loss and ranking of what was judged, in one group; empty: it was not judged.
-using Judged = std::vector<std::pair<const ProblemRanking*, std::optional<double>>>;
-
-LossGroup group_of(const Judged& judged) {
-    LossGroup group;
-    group.problems = judged.size();
-    double sum = 0;
-    for (const auto& [ranking, loss] : judged) {
-        if (!loss) {
-            continue;
-        }
-        ++group.judged;
-        sum += std::log1p(*loss);
-        if (group.worst_on == nullptr || *loss > group.worst) {
-            group.worst = *loss;
-            group.worst_on = ranking;
-        }
+/// A group for each op and mode, then one of all where there are several; `add` puts the i-th problem into one.
+template <typename Group, typename Add>
+std::vector<Group> grouped(const Audit& audit, const Add& add) {
+    std::map<std::pair<Op, Mode>, Group> by_op_and_mode;
+    Group all;
+    for (std::size_t i = 0; i < audit.rankings.size(); ++i) {
+        const Operation& operation = audit.rankings[i].problem().operation;
+        add(by_op_and_mode[{operation.op, operation.mode}], i);
+        add(all, i);
     }
-    group.mean = group.judged > 0 ? std::expm1(sum / static_cast<double>(group.judged)) : 0;
-    return group;
-}
-
-using OpMode = std::pair<Op, Mode>;
-
-OpMode op_mode(const ProblemRanking& ranking) {
-    return {ranking.problem().operation.op, ranking.problem().operation.mode};
-}
-
-std::vector<OpMode> op_modes(const std::vector<ProblemRanking>& rankings) {
-    std::vector<OpMode> out;
-    out.reserve(rankings.size());
-    for (const ProblemRanking& ranking : rankings) {
-        out.push_back(op_mode(ranking));
-    }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-}
-
-/// A group for each op and mode, then one of all where there are several. `make` gets the problems of a group.
-template <typename Group>
-std::vector<Group> grouped(const Audit& audit, const std::function<Group(const std::vector<std::size_t>&)>& make,
-                           const std::function<LossGroup&(Group&)>& loss) {
     std::vector<Group> groups;
-    const std::vector<OpMode> keys = op_modes(audit.rankings);
-    std::vector<std::size_t> all(audit.rankings.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i] = i;
+    for (auto& [key, group] : by_op_and_mode) {
+        group.op = op_names.name(key.first);
+        group.mode = mode_names.name(key.second);
+        groups.push_back(std::move(group));
     }
-    for (const OpMode& key : keys) {
-        std::vector<std::size_t> members;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(members), [&](std::size_t i) { return op_mode(audit.rankings[i]) == key; });
-        Group& group = groups.emplace_back(make(members));
-        loss(group).op = op_names.name(key.first);
-        loss(group).mode = mode_names.name(key.second);
-    }
-    if (keys.size() > 1) {
-        groups.push_back(make(all));
+    if (groups.size() > 1) {
+        groups.push_back(std::move(all));
     }
     return groups;
 }
 
 std::vector<LossGroup> heuristic_groups(const Audit& audit, std::size_t heuristic) {
-    return grouped<LossGroup>(
-        audit,
-        [&](const std::vector<std::size_t>& members) {
-            Judged judged;
-            for (const std::size_t i : members) {
-                const Standing* best = audit.problems[i].heuristics[heuristic].best;
-                judged.emplace_back(&audit.rankings[i], best != nullptr ? std::optional(best->loss()) : std::nullopt);
-            }
-            return group_of(judged);
-        },
-        [](LossGroup& group) -> LossGroup& { return group; });
+    return grouped<LossGroup>(audit, [&](LossGroup& group, std::size_t i) {
+        const Standing* best = audit.problems[i].heuristics[heuristic].best;
+        group.add(audit.rankings[i], best != nullptr ? std::optional(best->loss()) : std::nullopt);
+    });
 }
 
 std::vector<RuleGroup> rule_groups(const Audit& audit, std::size_t rule) {
-    return grouped<RuleGroup>(
-        audit,
-        [&](const std::vector<std::size_t>& members) {
-            RuleGroup group;
-            Judged judged;
-            for (const std::size_t i : members) {
-                const RuleLoss& loss = audit.problems[i].rules[rule];
-                group.applied += loss.finding == RuleFinding::applied ? 1U : 0U;
-                group.changed += loss.finding == RuleFinding::changed ? 1U : 0U;
-                group.lifted += loss.finding == RuleFinding::lifted ? 1U : 0U;
-                group.takes_nothing += loss.finding == RuleFinding::takes_nothing ? 1U : 0U;
-                group.leaves_nothing += loss.finding == RuleFinding::leaves_nothing ? 1U : 0U;
-                judged.emplace_back(&audit.rankings[i],
-                                    loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->loss()) : std::nullopt);
-            }
-            group.loss = group_of(judged);
-            return group;
-        },
-        [](RuleGroup& group) -> LossGroup& { return group.loss; });
+    return grouped<RuleGroup>(audit, [&](RuleGroup& group, std::size_t i) {
+        const RuleLoss& loss = audit.problems[i].rules[rule];
+        ++group.findings[static_cast<std::size_t>(loss.finding)];
+        group.add(audit.rankings[i], loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->loss()) : std::nullopt);
+    });
 }
 
 }  // namespace
-
-HeuristicLoss judge(const ThumbRule& heuristic, const ProblemRanking& ranking) {
-    const ThumbRule::Obeys obeys = heuristic.on(ranking.problem(), ranking.device());
-    std::vector<const Standing*> obeying;
-    for (const Standing& standing : ranking.standings) {
-        if (obeys(*standing.record->candidate.configuration())) {
-            obeying.push_back(&standing);
-        }
-    }
-    return {obeying.size(), best_standing(obeying)};
-}
 
 std::vector<Rule> default_audit_rules() {
     Rule te = default_threads_per_row_rule();
@@ -201,10 +116,7 @@ std::vector<Rule> default_audit_rules() {
 
 Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules) {
     Audit out;
-    for (const Results& run : runs) {
-        const std::vector<ProblemRanking> rankings = problem_rankings(run, Whose::own);
-        out.rankings.insert(out.rankings.end(), rankings.begin(), rankings.end());
-    }
+    out.rankings = problem_rankings(runs, Whose::own);
     if (out.rankings.empty()) {
         throw InputError("nothing was measured in these results: there is no best to judge by");
     }
@@ -214,7 +126,7 @@ Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, st
         ProblemAudit& problem = out.problems.emplace_back();
         problem.ranking = &ranking;
         for (const ThumbRule& heuristic : out.heuristics) {
-            problem.heuristics.push_back(judge(heuristic, ranking));
+            problem.heuristics.push_back(heuristic.obeying(ranking));
         }
         for (const Rule& rule : out.rules) {
             problem.rules.push_back(judge(rule, ranking));

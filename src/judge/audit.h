@@ -1,22 +1,17 @@
-// What rules of thumb and prune rules cost, by what was measured. Pure: no device, no clock, no files. The method:
-// docs/audit.md.
+// What rules of thumb and prune rules cost, by what was measured. Pure: no device, no clock, no files. The method: docs/audit.md.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "judge/loss_summary.h"
 #include "judge/problem_ranking.h"
 #include "judge/thumb_rule.h"
 #include "space/space.h"
 
 namespace normtune {
-
-/// A heuristic on a problem.
-struct HeuristicLoss {
-    std::size_t obeying = 0;         // measured configurations that obey it
-    const Standing* best = nullptr;  // the fastest of them; null: none
-};
 
 /// What the records can say of a prune rule on a problem.
 enum class RuleFinding {
@@ -40,28 +35,19 @@ struct RuleLoss {
 
 struct ProblemAudit {
     const ProblemRanking* ranking = nullptr;
-    std::vector<HeuristicLoss> heuristics;  // as Audit::heuristics
-    std::vector<RuleLoss> rules;            // as Audit::rules
+    std::vector<Obeying> heuristics;  // as Audit::heuristics
+    std::vector<RuleLoss> rules;      // as Audit::rules
 };
 
-/// Losses of one heuristic or rule over the problems of an op and a mode; `mean` and `worst` are over those judged.
-struct LossGroup {
+/// Losses of one heuristic or rule over the problems of an op and a mode.
+struct LossGroup : LossSummary<ProblemRanking> {
     std::string op;  // empty: all together
     std::string mode;
-    std::size_t problems = 0;
-    std::size_t judged = 0;
-    double mean = 0;  // geometric, of the ratios, less 1
-    double worst = 0;
-    const ProblemRanking* worst_on = nullptr;
 };
 
-struct RuleGroup {
-    LossGroup loss;
-    std::size_t applied = 0;
-    std::size_t changed = 0;
-    std::size_t lifted = 0;
-    std::size_t takes_nothing = 0;
-    std::size_t leaves_nothing = 0;
+struct RuleGroup : LossGroup {
+    std::array<std::size_t, rule_finding_names.names.size()> findings{};
+    std::size_t count(RuleFinding finding) const { return findings[static_cast<std::size_t>(finding)]; }
 };
 
 struct Audit {
@@ -77,14 +63,10 @@ struct Audit {
     std::vector<std::vector<RuleGroup>> rule_groups;
 };
 
-/// The prune rules that are audited where the user names none: TransformerEngine's, as "te_threads_per_row", and those
-/// of the shipped default space.
+/// The prune rules audited where none are named: TransformerEngine's, as "te_threads_per_row", and those of the default space.
 std::vector<Rule> default_audit_rules();
 
 /// Throws InputError where an expression fails on a problem, or nothing was measured. `runs` has to outlive it.
 Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules);
-
-/// A heuristic on one problem. Throws InputError where its expression fails.
-HeuristicLoss judge(const ThumbRule& heuristic, const ProblemRanking& ranking);
 
 }  // namespace normtune

@@ -10,8 +10,30 @@
 namespace normtune {
 namespace {
 
-/// The names of a facet's values on one side: at most a few.
-std::string names(const ResultRows& side, Facet facet) {
+std::string describe(const Comparison& comparison, const std::vector<Facet>& facets) {
+    std::vector<std::string> parts;
+    std::vector<std::string_view> words;
+    for (const Facet facet : facets) {
+        parts.push_back(fmt::format("{} ({} against {})", facet_names.name(facet), value_names(*comparison.baseline, facet),
+                                    value_names(*comparison.candidate, facet)));
+        words.push_back(facet_names.name(facet));
+    }
+    return fmt::format("{} and {} differ in {}; --across {} compares them nevertheless", comparison.baseline->name,
+                       comparison.candidate->name, fmt::join(parts, ", "), fmt::join(words, ","));
+}
+
+bool any_matched(const Comparison& comparison, const CompareSettings& settings) {
+    const std::vector<Match> matches = match_rows(*comparison.baseline, *comparison.candidate, settings);
+    return std::any_of(matches.begin(), matches.end(), [&](const Match& match) {
+        return match.baseline != no_row && match.candidate != no_row &&
+               usable(comparison.baseline->rows[match.baseline], settings.metric) &&
+               usable(comparison.candidate->rows[match.candidate], settings.metric);
+    });
+}
+
+}  // namespace
+
+std::string value_names(const ResultRows& side, Facet facet) {
     std::vector<std::string> found;
     const auto add = [&](std::string name) {
         if (!name.empty() && std::find(found.begin(), found.end(), name) == found.end()) {
@@ -37,29 +59,6 @@ std::string names(const ResultRows& side, Facet facet) {
     found.resize(std::min(found.size(), most));
     return fmt::format("{}{}", fmt::join(found, ", "), more ? ", …" : "");
 }
-
-std::string describe(const Comparison& comparison, const std::vector<Facet>& facets) {
-    std::vector<std::string> parts;
-    std::vector<std::string_view> words;
-    for (const Facet facet : facets) {
-        parts.push_back(fmt::format("{} ({} against {})", facet_names.name(facet), names(*comparison.baseline, facet),
-                                    names(*comparison.candidate, facet)));
-        words.push_back(facet_names.name(facet));
-    }
-    return fmt::format("{} and {} differ in {}; --across {} compares them nevertheless", comparison.baseline->name,
-                       comparison.candidate->name, fmt::join(parts, ", "), fmt::join(words, ","));
-}
-
-bool any_matched(const Comparison& comparison, const CompareSettings& settings) {
-    const std::vector<Match> matches = match_rows(*comparison.baseline, *comparison.candidate, settings);
-    return std::any_of(matches.begin(), matches.end(), [&](const Match& match) {
-        return match.baseline != no_row && match.candidate != no_row &&
-               usable(comparison.baseline->rows[match.baseline], settings.metric) &&
-               usable(comparison.candidate->rows[match.candidate], settings.metric);
-    });
-}
-
-}  // namespace
 
 std::string why_not_comparable(const Comparison& comparison) {
     unsigned differing = 0;

@@ -13,8 +13,10 @@ constexpr std::uint8_t facet_bit(Facet facet) {
     return static_cast<std::uint8_t>(1U << static_cast<unsigned>(facet));
 }
 
-/// Empty where at least one pair can be judged; else one line: what differs and how to allow it, or that nothing is in
-/// common. The pairs have to be matched.
+/// A facet's values on one side: at most three, and "…" for others.
+std::string value_names(const ResultRows& side, Facet facet);
+
+/// Empty where a matched pair can be judged; else one line: what differs and how to allow it, or that nothing is in common.
 std::string why_not_comparable(const Comparison& comparison);
 
 }  // namespace normtune

@@ -72,8 +72,7 @@ struct RunToRun {
     double shift_variance = 0;  // of log(copy_ratio)
     double spread = 0;          // of the densest half of the pairs' ratios, beyond what rounds explain
 
-    /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation`
-    /// accounts for already.
+    /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation` accounts for already.
     double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance)); }
 };
 
@@ -103,8 +102,7 @@ struct Comparison {
 /// Both have to outlive the comparison.
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
 
-/// Of each side whose run took times from the store of winners: how many, since when, and how to measure them. Nothing
-/// where memory is compared.
+/// Of latencies of runs that took times from the store of winners: how many, since when, and how to measure them.
 std::vector<std::string> stored_remarks(const Comparison& comparison);
 
 /// The verdict on a pair that was measured on both sides, for a threshold of its own.

@@ -1,5 +1,4 @@
-// A trial's time from its rounds, on a logarithmic scale, with what it is uncertain by. Pure; why these:
-// docs/comparing.md.
+// A trial's time from its rounds, on a logarithmic scale, with what it is uncertain by. Pure; why these: docs/comparing.md.
 #pragma once
 
 #include <span>
@@ -15,8 +14,7 @@ struct Estimate {
     int rounds = 0;       // what `center` is a mean of
 };
 
-/// Mean of the logarithms without the lowest and the highest fifth, with its Winsorised variance (Yuen 1974). One round
-/// gives no variance.
+/// Mean of the logarithms without the lowest and the highest fifth, with its Winsorised variance (Yuen 1974). One round gives no variance.
 Estimate estimate_from_rounds(std::span<const double> medians_us);
 
 /// From quantiles over all samples: the standard error of a normal sample's median, with the rounds as the independent

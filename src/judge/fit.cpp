@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "judge/audit.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -49,23 +47,12 @@ std::vector<Group> group_by_operation(const std::vector<ProblemRanking>& ranking
 /// Loss on one shape, by whatever rule; not_measured where it says nothing.
 using LossOn = std::function<double(const ShapeLosses&)>;
 
-LossSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossOn& loss_on) {
-    LossSummary out;
-    out.shapes = shapes.size();
-    double sum = 0;
+ShapeSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossOn& loss_on) {
+    ShapeSummary out;
     for (const ShapeLosses* shape : shapes) {
         const double loss = loss_on(*shape);
-        if (loss == not_measured) {
-            continue;
-        }
-        ++out.judged;
-        sum += std::log1p(loss);
-        if (out.worst_on == nullptr || loss > out.worst) {
-            out.worst = loss;
-            out.worst_on = shape;
-        }
+        out.add(*shape, loss == not_measured ? std::nullopt : std::optional(loss));
     }
-    out.mean = out.judged > 0 ? std::expm1(sum / static_cast<double>(out.judged)) : 0;
     return out;
 }
 
@@ -82,7 +69,7 @@ std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes)
 double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
     double most = 0;
     for (const ProblemRanking* ranking : shape.rankings) {
-        const Standing* best = judge(rule, *ranking).best;
+        const Standing* best = rule.obeying(*ranking).best;
         if (best == nullptr) {
             return not_measured;
         }
@@ -101,9 +88,11 @@ std::optional<Ladder> best_ladder(const Losses& losses, double tolerance, std::s
     return reachable ? fit_ladder(losses, *reachable) : std::nullopt;
 }
 
-const ShapeLosses& same_shape(const Losses& losses, const ShapeLosses& shape) {
-    return *std::find_if(losses.shapes.begin(), losses.shapes.end(),
-                         [&](const ShapeLosses& other) { return other.rows == shape.rows && other.cols == shape.cols; });
+/// Null: they have none of that size.
+const ShapeLosses* same_shape(const Losses& losses, const ShapeLosses& shape) {
+    const auto found = std::find_if(losses.shapes.begin(), losses.shapes.end(),
+                                    [&](const ShapeLosses& other) { return other.rows == shape.rows && other.cols == shape.cols; });
+    return found == losses.shapes.end() ? nullptr : &*found;
 }
 
 Rival compare_with(const ThumbRule& rule, const Group& group, const Fit& fit, const FitSettings& settings, const BackendTraits& traits) {
@@ -111,17 +100,12 @@ Rival compare_with(const ThumbRule& rule, const Group& group, const Fit& fit, co
     rival.name = rule.name();
     rival.decides = rule.decides();
     const Losses all = losses_of(group.rankings, rule.decides(), traits);
-    const Losses fitted = all.only([&](const ShapeLosses& shape) {
-        return std::any_of(fit.fitted.shapes.begin(), fit.fitted.shapes.end(),
-                           [&](const ShapeLosses& other) { return other.rows == shape.rows && other.cols == shape.cols; });
-    });
+    const Losses fitted = all.only([&](const ShapeLosses& shape) { return same_shape(fit.fitted, shape) != nullptr; });
     const std::optional<Ladder> same_axes = fit_ladder(fitted, settings.tolerance);
     const std::vector<ShapeLosses>& judged_on = fit.held_out.shapes.empty() ? fit.fitted.shapes : fit.held_out.shapes;
     const LossOn by_rule = [&](const ShapeLosses& shape) { return rule_loss(rule, shape); };
-    const LossOn by_same_axes = [&](const ShapeLosses& shape) {
-        return same_axes ? ladder_loss(*same_axes, same_shape(all, shape)) : not_measured;
-    };
-    const LossOn by_ladder = [&](const ShapeLosses& shape) { return fit.ladder ? ladder_loss(*fit.ladder, shape) : not_measured; };
+    const LossOn by_same_axes = [&](const ShapeLosses& shape) { return ladder_loss(same_axes, *same_shape(all, shape)); };
+    const LossOn by_ladder = [&](const ShapeLosses& shape) { return ladder_loss(fit.ladder, shape); };
     std::vector<const ShapeLosses*> common;
     for (const ShapeLosses& shape : judged_on) {
         const bool obeyed = by_rule(shape) != not_measured;
@@ -157,13 +141,13 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     }
     out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
     for (const ShapeLosses& shape : out.fitted.shapes) {
-        const double loss = out.ladder ? ladder_loss(*out.ladder, shape) : not_measured;
+        const double loss = ladder_loss(out.ladder, shape);
         if (loss == not_measured || loss > settings.tolerance) {
             out.in_the_way.push_back(&shape);
         }
     }
     out.within = out.ladder && out.in_the_way.empty();
-    const LossOn by_ladder = [&](const ShapeLosses& shape) { return out.ladder ? ladder_loss(*out.ladder, shape) : not_measured; };
+    const LossOn by_ladder = [&](const ShapeLosses& shape) { return ladder_loss(out.ladder, shape); };
     out.on_fitted = summarise(pointers(out.fitted.shapes), by_ladder);
     out.on_held_out = summarise(pointers(out.held_out.shapes), by_ladder);
     for (const ThumbRule& rule : settings.rivals) {
@@ -178,16 +162,13 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
 
 }  // namespace
 
-double ladder_loss(const Ladder& ladder, const ShapeLosses& shape) {
-    return shape.losses[ladder.prescription(shape.rows, shape.cols)];
+double ladder_loss(const std::optional<Ladder>& ladder, const ShapeLosses& shape) {
+    return ladder ? shape.losses[ladder->prescription(shape.rows, shape.cols)] : not_measured;
 }
 
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits) {
     Fits out;
-    for (const Results& run : runs) {
-        const std::vector<ProblemRanking> of_run = problem_rankings(run);
-        out.rankings.insert(out.rankings.end(), of_run.begin(), of_run.end());
-    }
+    out.rankings = problem_rankings(runs, Whose::own);
     for (const Group& group : group_by_operation(out.rankings, settings)) {
         out.fits.push_back(fit_one(group, settings, traits));
     }

@@ -10,6 +10,7 @@
 
 #include "judge/hold_out.h"
 #include "judge/ladder.h"
+#include "judge/loss_summary.h"
 #include "judge/thumb_rule.h"
 
 namespace normtune {
@@ -24,14 +25,7 @@ struct FitSettings {
     std::vector<Mode> modes;  // empty: all
 };
 
-/// Losses over some shapes; `mean` (geometric, of 1 + loss, less 1) and `worst` are over those judged.
-struct LossSummary {
-    std::size_t shapes = 0;
-    std::size_t judged = 0;
-    double mean = 0;
-    double worst = 0;
-    const ShapeLosses* worst_on = nullptr;
-};
+using ShapeSummary = LossSummary<ShapeLosses>;
 
 /// A rule of thumb, beside a ladder that decides the same axes (fitted to the same shapes, within the same tolerance;
 /// what they leave open is at its best on each shape for both) and the ladder of the fit. All three are judged on the
@@ -41,9 +35,9 @@ struct Rival {
     std::vector<Axis> decides;
     std::optional<std::size_t> ladder_steps;  // empty: no ladder of these axes
     std::size_t obeyed = 0;                   // held-out shapes with a measured configuration that obeys the rule
-    LossSummary rule;
-    LossSummary same_axes;
-    LossSummary ladder;
+    ShapeSummary rule;
+    ShapeSummary same_axes;
+    ShapeSummary ladder;
 };
 
 /// How many steps a ladder takes for a tolerance.
@@ -63,8 +57,8 @@ struct Fit {
     std::optional<Ladder> ladder;                // within the tolerance and the number of steps, or the best that there is
     bool within = false;                         // is it?
     std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance
-    LossSummary on_fitted;
-    LossSummary on_held_out;
+    ShapeSummary on_fitted;
+    ShapeSummary on_held_out;
     std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out
     std::vector<StepsAt> steps_at;
 
@@ -82,7 +76,7 @@ struct Fits {
 /// InputError: nothing measured, or no shape left to fit to.
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits);
 
-/// What the ladder loses on a shape; not_measured where its configuration was not.
-double ladder_loss(const Ladder& ladder, const ShapeLosses& shape);
+/// What the ladder loses on a shape; not_measured where its configuration was not, or there is no ladder.
+double ladder_loss(const std::optional<Ladder>& ladder, const ShapeLosses& shape);
 
 }  // namespace normtune

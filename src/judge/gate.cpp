@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "support/error.h"
+
 namespace normtune {
 namespace {
 
@@ -76,6 +78,10 @@ GateResult result_of(const GateVerdict& verdict) {
     return out;
 }
 
+bool is_suspect(const GateCase& it) {
+    return it.result == GateResult::fail && it.verdict == Verdict::slower && it.comparison->settings.metric == Metric::latency;
+}
+
 void excuse(GateCase& it, const Policy& policy, std::string_view today, std::vector<bool>& expired) {
     for (std::size_t i = 0; i < policy.known.size(); ++i) {
         const Policy::Known& known = policy.known[i];
@@ -120,12 +126,42 @@ GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> compari
                                               policy.known[i].until));
         }
     }
+    for (const Comparison& comparison : comparisons) {
+        const std::vector<std::string> stored = stored_remarks(comparison);
+        out.remarks.insert(out.remarks.end(), stored.begin(), stored.end());
+    }
     out.result = result_of(out);
     return out;
 }
 
-bool is_suspect(const GateCase& it) {
-    return it.result == GateResult::fail && it.verdict == Verdict::slower && it.comparison->settings.metric == Metric::latency;
+Suspects suspects_of(GateVerdict& verdict) {
+    constexpr std::size_t most = 64;
+    Suspects out;
+    std::size_t count = 0;
+    for (const GateCase& it : verdict.cases) {
+        if (!is_suspect(it) || ++count > most) {
+            continue;
+        }
+        const ResultRows& side = *it.comparison->candidate;
+        const ResultRow& row = *it.comparison->candidate_row(*it.pair);
+        if (side.format != ResultFormat::results_json && side.format != ResultFormat::results_csv) {
+            throw InputError(fmt::format("--confirm measures normtune's own trials again, and {} is {}", side.name,
+                                         result_format_names.name(side.format)));
+        }
+        const Candidate candidate = Candidate::parse(side.text(row.configuration));
+        const std::string_view problem = side.text(side.problem_of(row).key);
+        if (candidate.configuration() == nullptr) {
+            verdict.remarks.push_back(
+                fmt::format("{} on {} is not normtune's own: it was not measured again", candidate.identity(), problem));
+            continue;
+        }
+        out.trials.push_back({std::string(problem), candidate.key()});
+        out.cold = side.origin_of(row).cold != RowOrigin::Cold::hot;
+    }
+    if (count > most) {
+        verdict.remarks.push_back(fmt::format("{} suspects; the first {} were measured again", count, most));
+    }
+    return out;
 }
 
 void confirm(GateVerdict& verdict, const Policy& policy, const Comparison& fresh) {

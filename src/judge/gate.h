@@ -35,10 +35,21 @@ struct GateVerdict {
 /// "2026-11-20": a known regression holds up to its day. Where nothing could be compared the result is inconclusive.
 GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> comparisons, std::string_view today);
 
-/// Suspects are cases that fail because they are slower. Where a fresh measurement (compared with the same baseline)
-/// calls a suspect the same or faster, it passes; where it cannot tell, it is treated as the policy treats ambiguous
-/// pairs. What the fresh measurement lacks stays as it is.
+/// The trials of cases that fail because they are slower, by their keys.
+struct Suspects {
+    struct Trial {
+        std::string problem;
+        std::string configuration;
+    };
+    std::vector<Trial> trials;
+    bool cold = true;
+};
+
+/// The first 64 suspects; where there are more, a remark says so. Throws InputError where the candidate is no file of normtune's.
+Suspects suspects_of(GateVerdict& verdict);
+
+/// Where a fresh measurement (compared with the same baseline) calls a suspect the same or faster, it passes; where it cannot tell, it is
+/// treated as the policy treats ambiguous pairs. What the fresh measurement lacks stays as it is.
 void confirm(GateVerdict& verdict, const Policy& policy, const Comparison& fresh);
-bool is_suspect(const GateCase& it);
 
 }  // namespace normtune

@@ -9,9 +9,8 @@ namespace normtune {
 
 class HoldOut {
 public:
-    /// "4": one shape in four, of the distinct M × N by N, then M: the 2nd, 6th, …; "4:1" the 1st, 5th, …; "none";
-    /// "MODEL/SITE", in which * and ? match as in a shell: the shapes that such a site of such a model has.
-    /// Throws InputError.
+    /// "4": one shape in four, of the distinct M × N by N, then M: the 2nd, 6th, …; "4:1" the 1st, 5th, …; "none"; "MODEL/SITE", in which *
+    /// and ? match as in a shell: the shapes that such a site of such a model has. Throws InputError.
     static HoldOut parse(const std::string& text);
 
     /// `index` is the shape's place among all.

@@ -13,10 +13,9 @@ struct Match {
     std::uint32_t candidate = no_row;
 };
 
-/// One entry a key that either side has, the baseline's keys in its order, then the candidate's others. The key is the
-/// problem, the device, and (by config) the configuration; a facet that may differ is left out of it. Of several rows
-/// of one side with one key the newest stands, by best the winner: rank 1, else the least p50 that passed
-/// and that no race dropped.
+/// One entry a key that either side has, the baseline's keys in its order, then the candidate's others. The key is the problem, the device,
+/// and (by config) the configuration; a facet that may differ is left out of it. Of several rows of one side with one key the newest
+/// stands, by best the winner: rank 1, else the least p50 that passed and that no race dropped.
 std::vector<Match> match_rows(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
 
 /// Has the row a value of the metric: it passed, and was measured.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
+#include "support/pattern.h"
 #include "support/yaml_reader.h"
 
 namespace normtune {
@@ -70,18 +71,6 @@ Policy::Known read_known(const YamlNode& node) {
     return out;
 }
 
-/// Does the name occur among those joined by ';'?
-bool among(std::string_view joined, std::string_view name) {
-    while (!joined.empty()) {
-        const std::size_t end = std::min(joined.find(';'), joined.size());
-        if (joined.substr(0, end) == name) {
-            return true;
-        }
-        joined.remove_prefix(std::min(end + 1, joined.size()));
-    }
-    return false;
-}
-
 bool shell_matches(const std::string& pattern, std::string_view text) {
     return pattern == "*" || fnmatch(pattern.c_str(), std::string(text).c_str(), 0) == 0;
 }
@@ -91,9 +80,13 @@ bool shell_matches(const std::string& pattern, std::string_view text) {
 bool PairPattern::matches(const Comparison& comparison, const Pair& pair) const {
     const RowProblem& row = comparison.problem(pair);
     const auto text = [&](TextId RowProblem::*member) { return comparison.text(pair, member); };
+    const auto has_site = [&] {
+        const std::vector<std::string_view> sites = split(text(&RowProblem::site), ';');
+        return std::find(sites.begin(), sites.end(), site) != sites.end();
+    };
     if ((metric && *metric != comparison.settings.metric) || (!op.empty() && text(&RowProblem::op) != op) ||
-        (!mode.empty() && text(&RowProblem::mode) != mode) || (!site.empty() && !among(text(&RowProblem::site), site)) ||
-        (rows > 0 && row.rows != rows) || (cols > 0 && row.cols != cols)) {
+        (!mode.empty() && text(&RowProblem::mode) != mode) || (!site.empty() && !has_site()) || (rows > 0 && row.rows != rows) ||
+        (cols > 0 && row.cols != cols)) {
         return false;
     }
     const ResultRow* const after = comparison.candidate_row(pair);

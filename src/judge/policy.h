@@ -1,5 +1,4 @@
-// A gate's policy: what counts as a regression, and what to do with what cannot be told. docs/gate.md describes the
-// file.
+// A gate's policy: what counts as a regression, and what to do with what cannot be told. docs/gate.md describes the file.
 #pragma once
 
 #include <optional>

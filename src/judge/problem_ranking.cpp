@@ -64,6 +64,28 @@ const PlanSummary* plan_of(const Results& results, const std::string& problem_ke
 
 }  // namespace
 
+Obeying ProblemRanking::obeying(const std::function<bool(const Record&)>& obeys) const {
+    Obeying out;
+    for (const Standing& standing : standings) {
+        if (standing.record->candidate.configuration() != nullptr && obeys(*standing.record)) {
+            ++out.count;
+            out.fastest = out.fastest == nullptr || standing.ratio < out.fastest->ratio ? &standing : out.fastest;
+            const auto loss = [](const Standing& it) { return std::tuple(it.loss(), it.ratio); };
+            out.best = out.best == nullptr || loss(standing) < loss(*out.best) ? &standing : out.best;
+        }
+    }
+    return out;
+}
+
+std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose) {
+    std::vector<ProblemRanking> out;
+    for (const Results& run : runs) {
+        std::vector<ProblemRanking> of_run = problem_rankings(run, whose);
+        std::move(of_run.begin(), of_run.end(), std::back_inserter(out));
+    }
+    return out;
+}
+
 std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose) {
     std::vector<std::string> order;
     std::map<std::string, Trials> trials_of;

@@ -15,8 +15,7 @@ struct RatioSample {
 /// From the copies that both files measured (no change of a kernel moves them) and from the densest half of the pairs.
 RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSample> ratios);
 
-/// log(ratio) of the copy measured in the same rounds as the pair, beyond what copies usually change by: 0, or how much
-/// the machine was disturbed just then.
+/// log(ratio) of the copy in the pair's own rounds beyond what copies usually change by: how much the machine was disturbed then.
 double disturbance(const Comparison& comparison, const Pair& pair);
 
 /// By how much log(ratio) may be off because launching became slower or faster on this machine: what a copy that is

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "support/pattern.h"
+
 namespace normtune {
 namespace {
 
@@ -69,10 +71,8 @@ Summary summarise(const Comparison& comparison) {
         all.at("").add(pair);
         ops.at(comparison.text(pair, &RowProblem::op)).add(pair);
         modes.at(comparison.text(pair, &RowProblem::mode)).add(pair);
-        for (std::string_view rest = comparison.text(pair, &RowProblem::site); !rest.empty();) {
-            const std::size_t end = std::min(rest.find(';'), rest.size());
-            sites.at(rest.substr(0, end)).add(pair);
-            rest.remove_prefix(std::min(end + 1, rest.size()));
+        for (const std::string_view site : split(comparison.text(pair, &RowProblem::site), ';')) {
+            sites.at(site).add(pair);
         }
     }
     all.append(out.groups, "all");

@@ -1,7 +1,5 @@
 #include "judge/thumb_rule.h"
 
-#include <memory>
-
 #include <fmt/format.h>
 
 #include "space/rules.h"
@@ -31,19 +29,21 @@ ThumbRule ThumbRule::parse(const std::string& text) {
     return out;
 }
 
-ThumbRule::Obeys ThumbRule::on(const Problem& problem, const DeviceInfo& device) const {
+Obeying ThumbRule::obeying(const ProblemRanking& ranking) const {
     if (heuristic_ != nullptr) {
-        return [chooses = heuristic_->chooses, problem, device](const Configuration& configuration) {
-            return chooses(configuration, problem, device);
-        };
+        return ranking.obeying([&](const Record& record) {
+            return heuristic_->chooses(*record.candidate.configuration(), ranking.problem(), ranking.device());
+        });
     }
-    return [compiled = std::make_shared<CompiledRule>(rule_, problem, device)](const Configuration& configuration) {
-        const RuleAnswer answer = compiled->ask(configuration);
+    const CompiledRule compiled(rule_, ranking.problem(), ranking.device());
+    return ranking.obeying([&](const Record& record) {
+        const Configuration& own = *record.candidate.configuration();
+        const RuleAnswer answer = compiled.ask(own);
         if (answer == RuleAnswer::undefined) {
-            compiled->fail(configuration);
+            compiled.fail(own);
         }
         return answer == RuleAnswer::keeps;
-    };
+    });
 }
 
 std::vector<ThumbRule> named_thumb_rules() {

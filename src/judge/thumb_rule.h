@@ -1,11 +1,10 @@
 // A launcher's rule of thumb to be judged: one of space/heuristics.h, or a user's own as a rule expression.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "space/device_info.h"
+#include "judge/problem_ranking.h"
 #include "space/heuristics.h"
 #include "space/space.h"
 
@@ -23,9 +22,8 @@ public:
     /// The axes that it fixes; a launcher is free in all others.
     const std::vector<Axis>& decides() const { return decides_; }
 
-    using Obeys = std::function<bool(const Configuration&)>;
-    /// Throws InputError; so does what it returns, where the expression is not a finite number.
-    Obeys on(const Problem& problem, const DeviceInfo& device) const;
+    /// The measured configurations that obey it. Throws InputError where the expression is not a finite number.
+    Obeying obeying(const ProblemRanking& ranking) const;
 
 private:
     ThumbRule() = default;

@@ -22,6 +22,7 @@ struct Selection {
     bool in_place = false;                                    // of backward and full
     ResidualPrecision residual = ResidualPrecision::rounded;  // of ops that add one
     std::optional<WeightType> weight_type;                    // empty: as the file says
+    friend bool operator==(const Selection&, const Selection&) = default;
 };
 
 /// Has a model the op at that site? (No residual is added before q_norm, k_norm, q_a and kv_a.)

@@ -25,29 +25,20 @@ std::string group_name(const LossGroup& group) {
     return group.op.empty() ? "all" : fmt::format("{} {}", group.op, group.mode);
 }
 
-std::string worst_text(const LossGroup& group) {
-    return group.judged == 0 ? "-" : loss_text(group.worst);
-}
-
 std::string worst_on(const LossGroup& group) {
-    return group.judged == 0 || group.worst == 0 ? "" : group.worst_on->problem().key();
-}
-
-std::string mean_text(const LossGroup& group) {
-    return group.judged == 0 ? "-" : loss_text(group.mean);
+    return group.worst == 0 ? "" : group.worst_on->problem().key();
 }
 
 Section by_problem(const Audit& audit) {
-    std::vector<Column> columns{{"problem"}, {"measured", Align::right}, {"best us", Align::right}};
+    Section section{"Heuristics, by problem", Table("problem|>measured|>best us"), ""};
     for (const ThumbRule& heuristic : audit.heuristics) {
-        columns.push_back({heuristic.name(), Align::right});
+        section.table.add_column(heuristic.name(), Align::right);
     }
-    Section section{"Heuristics, by problem", Table(std::move(columns)), ""};
     for (const ProblemAudit& problem : audit.problems) {
         std::vector<std::string> cells{problem.ranking->problem().key(), grouped(problem.ranking->standings.size()),
                                        three_digits(problem.ranking->winner->measurement->p50_us)};
-        for (const HeuristicLoss& loss : problem.heuristics) {
-            cells.push_back(loss.best != nullptr ? loss_text(loss.best->loss()) : "-");
+        for (const Obeying& obeying : problem.heuristics) {
+            cells.push_back(obeying.best != nullptr ? loss_text(obeying.best->loss()) : "-");
         }
         section.table.add(std::move(cells));
     }
@@ -55,26 +46,24 @@ Section by_problem(const Audit& audit) {
 }
 
 Section heuristics_in_all(const Audit& audit) {
-    Section section{
-        "Heuristics, by op and mode",
-        Table({{"heuristic"}, {"problems"}, {"obeyed on", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
-        std::string(heuristics_note)};
+    Section section{"Heuristics, by op and mode", Table("heuristic|problems|>obeyed on|>mean loss|>worst|on"),
+                    std::string(heuristics_note)};
     for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
         for (const LossGroup& group : audit.heuristic_groups[i]) {
-            section.table.add({audit.heuristics[i].name(), group_name(group), fmt::format("{}/{}", group.judged, group.problems),
-                               mean_text(group), worst_text(group), worst_on(group)});
+            section.table.add(
+                {audit.heuristics[i].name(), group_name(group), judged_text(group), mean_text(group), worst_text(group), worst_on(group)});
         }
     }
     return section;
 }
 
 /// "gpu_even (96/96), …": rules by how many problems they have something in common on.
-std::string named(const Audit& audit, std::size_t RuleGroup::*count) {
+std::string named(const Audit& audit, RuleFinding finding) {
     std::string out;
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
         const RuleGroup& all = audit.rule_groups[i].back();
-        if (all.*count > 0) {
-            out += fmt::format("{}{} ({}/{})", out.empty() ? "" : ", ", audit.rules[i].name, all.*count, all.loss.problems);
+        if (all.count(finding) > 0) {
+            out += fmt::format("{}{} ({}/{})", out.empty() ? "" : ", ", audit.rules[i].name, all.count(finding), all.places);
         }
     }
     return out;
@@ -82,17 +71,17 @@ std::string named(const Audit& audit, std::size_t RuleGroup::*count) {
 
 std::string rules_without_verdict(const Audit& audit) {
     std::string out;
-    const auto add = [&](std::string_view what, std::size_t RuleGroup::*count) {
-        const std::string rules = named(audit, count);
+    const auto add = [&](std::string_view what, RuleFinding finding) {
+        const std::string rules = named(audit, finding);
         out += rules.empty() ? "" : fmt::format("{}: {}.\n", what, rules);
     };
-    add("The sweep had pruned by these, so that what they took has no time and nothing can be said, on", &RuleGroup::applied);
-    add("It had pruned by other rules of these names, so that what they leave may have no time, on", &RuleGroup::changed);
-    add("These leave nothing that was measured, on", &RuleGroup::leaves_nothing);
+    add("The sweep had pruned by these, so that what they took has no time and nothing can be said, on", RuleFinding::applied);
+    add("It had pruned by other rules of these names, so that what they leave may have no time, on", RuleFinding::changed);
+    add("These leave nothing that was measured, on", RuleFinding::leaves_nothing);
     std::vector<std::string> idle;
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
         const RuleGroup& all = audit.rule_groups[i].back();
-        if (all.takes_nothing == all.loss.problems) {
+        if (all.count(RuleFinding::takes_nothing) == all.places) {
             idle.push_back(audit.rules[i].name);
         }
     }
@@ -103,22 +92,12 @@ std::string rules_without_verdict(const Audit& audit) {
 }
 
 Section rules_in_all(const Audit& audit) {
-    Section section{"Prune rules, by op and mode",
-                    Table({{"rule"},
-                           {"problems"},
-                           {"judged", Align::right},
-                           {"lifted", Align::right},
-                           {"takes none", Align::right},
-                           {"mean loss", Align::right},
-                           {"worst", Align::right},
-                           {"on"}}),
-                    ""};
+    Section section{"Prune rules, by op and mode", Table("rule|problems|>judged|>lifted|>takes none|>mean loss|>worst|on"), ""};
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
         for (const RuleGroup& group : audit.rule_groups[i]) {
-            if (group.loss.judged + group.lifted > 0) {
-                section.table.add({audit.rules[i].name, group_name(group.loss),
-                                   fmt::format("{}/{}", group.loss.judged, group.loss.problems), grouped(group.lifted),
-                                   grouped(group.takes_nothing), mean_text(group.loss), worst_text(group.loss), worst_on(group.loss)});
+            if (group.judged + group.count(RuleFinding::lifted) > 0) {
+                section.table.add({audit.rules[i].name, group_name(group), judged_text(group), grouped(group.count(RuleFinding::lifted)),
+                                   grouped(group.count(RuleFinding::takes_nothing)), mean_text(group), worst_text(group), worst_on(group)});
             }
         }
     }
@@ -153,8 +132,7 @@ Section rules_that_cost(const Audit& audit) {
     }
     std::stable_sort(costs.begin(), costs.end(),
                      [](const Cost& a, const Cost& b) { return a.loss->best_kept->loss() > b.loss->best_kept->loss(); });
-    Section section{"Prune rules that would have lost the best",
-                    Table({{"rule"}, {"problem"}, {"takes", Align::right}, {"loss", Align::right}, {"best"}, {"best left"}}), ""};
+    Section section{"Prune rules that would have lost the best", Table("rule|problem|>takes|>loss|best|best left"), ""};
     for (const Cost& cost : costs) {
         section.table.add({cost.rule->name, cost.ranking->problem().key(),
                            fmt::format("{}/{}", cost.loss->taken, cost.ranking->standings.size()), loss_text(cost.loss->best_kept->loss()),
@@ -183,18 +161,20 @@ std::string incomplete(const Audit& audit) {
 
 }  // namespace
 
-std::vector<Section> audit_sections(const Audit& audit) {
-    const DeviceInfo& device = audit.rankings.front().device();
+std::vector<Section> audit_sections(std::span<const Audit> audits) {
     std::vector<Section> sections;
-    sections.push_back({fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
-                                    device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
-                        Table({}), incomplete(audit)});
-    if (!audit.heuristics.empty()) {
-        sections.push_back(by_problem(audit));
-        sections.push_back(heuristics_in_all(audit));
+    for (const Audit& audit : audits) {
+        const DeviceInfo& device = audit.rankings.front().device();
+        sections.push_back({fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
+                                        device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
+                            Table(), incomplete(audit)});
+        if (!audit.heuristics.empty()) {
+            sections.push_back(by_problem(audit));
+            sections.push_back(heuristics_in_all(audit));
+        }
+        sections.push_back(rules_that_cost(audit));
+        sections.push_back(rules_in_all(audit));
     }
-    sections.push_back(rules_that_cost(audit));
-    sections.push_back(rules_in_all(audit));
     return sections;
 }
 

@@ -10,8 +10,8 @@
 
 namespace normtune {
 
-/// The loss of each heuristic by problem and by op and mode, then that of each rule.
-std::vector<Section> audit_sections(const Audit& audit);
+/// Of each device the loss of each heuristic by problem and by op and mode, then that of each rule.
+std::vector<Section> audit_sections(std::span<const Audit> audits);
 
 /// schemas/audit.schema.json; an entry a device.
 std::string audit_json(std::span<const Audit> audits);

@@ -1,7 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "report/audit_report.h"
-#include "support/version.h"
+#include "report/json_document.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -23,30 +21,29 @@ json standing_json(const Standing* standing) {
 
 json group_json(const LossGroup& group) {
     const bool judged = group.judged > 0;
-    return {{"op", group.op.empty() ? json() : json(group.op)},
-            {"mode", group.op.empty() ? json() : json(group.mode)},
-            {"problems", group.problems},
+    return {{"op", json_if(!group.op.empty(), group.op)},
+            {"mode", json_if(!group.op.empty(), group.mode)},
+            {"problems", group.places},
             {"judged", group.judged},
-            {"mean_loss", judged ? json(group.mean) : json()},
-            {"worst_loss", judged ? json(group.worst) : json()},
-            {"worst_problem", judged ? json(group.worst_on->problem().key()) : json()}};
+            {"mean_loss", json_if(judged, group.mean)},
+            {"worst_loss", json_if(judged, group.worst)},
+            {"worst_problem", json_if(judged, judged ? group.worst_on->problem().key() : "")}};
 }
 
 json rule_group_json(const RuleGroup& group) {
-    json out = group_json(group.loss);
-    out["applied"] = group.applied;
-    out["changed"] = group.changed;
-    out["lifted"] = group.lifted;
-    out["takes_nothing"] = group.takes_nothing;
-    out["leaves_nothing"] = group.leaves_nothing;
+    json out = group_json(group);
+    for (const RuleFinding finding :
+         {RuleFinding::applied, RuleFinding::changed, RuleFinding::lifted, RuleFinding::takes_nothing, RuleFinding::leaves_nothing}) {
+        out[std::string(rule_finding_names.name(finding))] = group.count(finding);
+    }
     return out;
 }
 
 json problem_json(const Audit& audit, const ProblemAudit& problem) {
     json heuristics = json::object();
     for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
-        const HeuristicLoss& loss = problem.heuristics[i];
-        heuristics[audit.heuristics[i].name()] = {{"obeying", loss.obeying}, {"best", standing_json(loss.best)}};
+        const Obeying& obeying = problem.heuristics[i];
+        heuristics[audit.heuristics[i].name()] = {{"obeying", obeying.count}, {"best", standing_json(obeying.best)}};
     }
     json rules = json::object();
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
@@ -70,46 +67,26 @@ json to_json(const Audit& audit) {
     json heuristics = json::array();
     for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
         const ThumbRule& heuristic = audit.heuristics[i];
-        json decides = json::array();
-        for (const Axis axis : heuristic.decides()) {
-            decides.push_back(axis_names.name(axis));
-        }
-        json groups = json::array();
-        for (const LossGroup& group : audit.heuristic_groups[i]) {
-            groups.push_back(group_json(group));
-        }
         heuristics.push_back({{"name", heuristic.name()},
-                              {"expression", heuristic.expression().empty() ? json() : json(heuristic.expression())},
-                              {"decides", std::move(decides)},
-                              {"groups", std::move(groups)}});
+                              {"expression", json_if(!heuristic.expression().empty(), heuristic.expression())},
+                              {"decides", json_list(heuristic.decides(), [](Axis axis) { return axis_names.name(axis); })},
+                              {"groups", json_list(audit.heuristic_groups[i], group_json)}});
     }
     json rules = json::array();
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {
-        json groups = json::array();
-        for (const RuleGroup& group : audit.rule_groups[i]) {
-            groups.push_back(rule_group_json(group));
-        }
-        rules.push_back({{"name", audit.rules[i].name}, {"keep", audit.rules[i].keep}, {"groups", std::move(groups)}});
-    }
-    json problems = json::array();
-    for (const ProblemAudit& problem : audit.problems) {
-        problems.push_back(problem_json(audit, problem));
+        const Rule& rule = audit.rules[i];
+        rules.push_back({{"name", rule.name}, {"keep", rule.keep}, {"groups", json_list(audit.rule_groups[i], rule_group_json)}});
     }
     return {{"device", to_json(audit.rankings.front().device())},
             {"heuristics", std::move(heuristics)},
             {"rules", std::move(rules)},
-            {"problems", std::move(problems)}};
+            {"problems", json_list(audit.problems, [&](const ProblemAudit& problem) { return problem_json(audit, problem); })}};
 }
 
 }  // namespace
 
 std::string audit_json(std::span<const Audit> audits) {
-    json devices = json::array();
-    for (const Audit& audit : audits) {
-        devices.push_back(to_json(audit));
-    }
-    const json document{{"schema_version", audit_schema_version}, {"normtune_version", version()}, {"devices", std::move(devices)}};
-    return document.dump(2) + "\n";
+    return json_document(audit_schema_version, {{"devices", json_list(audits, [](const Audit& audit) { return to_json(audit); })}});
 }
 
 }  // namespace normtune

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "judge/comparison.h"
 #include "judge/summary.h"
 #include "report/table.h"
@@ -21,7 +19,6 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);
 
 /// schemas/comparison.schema.json.
-nlohmann::json to_json(const Comparison& comparison, const Summary& summary);
 std::string comparison_json(const Comparison& comparison, const Summary& summary);
 
 /// One line a pair, RFC 4180.
@@ -37,11 +34,15 @@ std::string change_text(double ratio);
 std::string interval_text(const Pair& pair);
 /// "rounds 6/8".
 std::string evidence_text(const Comparison& comparison, const Pair& pair);
+/// problem, configuration, before, after, change, interval, evidence.
+std::vector<std::string> pair_cells(const Comparison& comparison, const Pair& pair);
 /// How the verdicts were reached: interval's level, run-to-run deviation, copies; one or two sentences.
 std::string method_text(const Comparison& comparison);
 /// Pairs with that verdict, the largest change first.
 std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdict);
 
+/// '&', '<' and '>' as XML and HTML write them, others as they are.
+std::string entity(char c);
 /// Text that is not markup inside a table's cell of markdown.
 std::string markdown_escaped(std::string_view text);
 /// The same as code.

@@ -51,22 +51,21 @@ private:
     void pairs(Verdict verdict) {
         const bool latency = comparison_.settings.metric == Metric::latency;
         const std::vector<const Pair*> all = pairs_with(comparison_, verdict);
-        out_ += fmt::format(
-            "| problem | configuration | before {0} | after {0} | change | interval | evidence |\n"
-            "|---|---|--:|--:|--:|--:|---|\n",
-            latency ? "µs" : "MiB");
+        out_ += Table(fmt::format("problem|configuration|>before {0}|>after {0}|>change|>interval|evidence", latency ? "µs" : "MiB"))
+                    .markdown();
         std::size_t shown = 0;
         for (const Pair* pair : all) {
             if ((most_ > 0 && shown == most_) || out_.size() > most_characters) {
                 break;
             }
             ++shown;
+            std::vector<std::string> cells = pair_cells(comparison_, *pair);
+            cells[0] = markdown_code(cells[0]);
+            cells[1] = markdown_code(cells[1]);
+            cells[4] = verdict == Verdict::slower ? "**" + cells[4] + "**" : cells[4];
             const std::string note = comparison_.note(*pair);
-            const std::string evidence = evidence_text(comparison_, *pair);
-            out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n", markdown_code(comparison_.text(*pair, &RowProblem::key)),
-                                markdown_code(comparison_.configuration(*pair)), number(pair->before), number(pair->after),
-                                verdict == Verdict::slower ? "**" : "", change_text(pair->ratio), verdict == Verdict::slower ? "**" : "",
-                                interval_text(*pair), evidence, note.empty() ? "" : "; " + markdown_escaped(note));
+            cells.back() += note.empty() ? "" : "; " + markdown_escaped(note);
+            out_ += markdown_row(cells);
         }
         out_ += "\n";
         if (shown < all.size()) {
@@ -74,23 +73,20 @@ private:
         }
     }
 
-    static std::string number(double value) { return std::isnan(value) ? "-" : three_digits(value); }
-
     void groups() {
-        out_ += "| ratios of | pairs | geometric mean |\n|---|--:|--:|\n";
+        Table groups("ratios of|>pairs|>geometric mean");
         for (const RatioGroup& group : summary_.groups) {
-            out_ += fmt::format("| {} {} | {} | {} |\n", group.by, markdown_escaped(group.name), grouped(group.pairs),
-                                change_text(group.geometric_mean));
+            groups.add({group.by + " " + markdown_escaped(group.name), grouped(group.pairs), change_text(group.geometric_mean)});
         }
-        out_ += "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
-        const auto extremes = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
+        out_ += groups.markdown() + "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
+        const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
-                out_ += fmt::format("| {} | {} | {} | {} | {} |\n", word, markdown_code(comparison_.text(*pair, &RowProblem::key)),
-                                    markdown_code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair));
+                out_ += markdown_row({std::string(word), markdown_code(comparison_.text(*pair, &RowProblem::key)),
+                                      markdown_code(comparison_.configuration(*pair)), change_text(pair->ratio), interval_text(*pair)});
             }
         };
-        extremes("worst", summary_.worst);
-        extremes("best", summary_.best);
+        add("worst", summary_.worst);
+        add("best", summary_.best);
         out_ += "\n";
     }
 
@@ -102,40 +98,20 @@ private:
 
 }  // namespace
 
+std::string entity(char c) {
+    return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+}
+
 std::string markdown_escaped(std::string_view text) {
+    constexpr std::string_view markup = "|@*_`[]\\~";  // '@' would mention somebody
     std::string out;
     for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '|':
-                out += "&#124;";
-                break;
-            case '\r':
-            case '\n':
-                out += ' ';
-                break;
-            case '@':  // mentions nobody
-                out += "&#64;";
-                break;
-            case '*':
-            case '_':
-            case '`':
-            case '[':
-            case ']':
-            case '\\':
-            case '~':
-                out += fmt::format("&#{};", static_cast<int>(c));
-                break;
-            default:
-                out += c;
+        if (markup.find(c) != std::string_view::npos) {
+            out += fmt::format("&#{};", static_cast<int>(c));
+        } else if (c == '\r' || c == '\n') {
+            out += ' ';
+        } else {
+            out += entity(c);
         }
     }
     return out;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/comparable.h"
 #include "report/comparison_report.h"
-#include "support/utf8.h"
 
 namespace normtune {
 namespace {
@@ -14,18 +14,8 @@ std::string group_name(const RatioGroup& group) {
 }
 
 std::string side_text(const ResultRows& side) {
-    std::vector<std::string_view> devices;
-    for (const RowOrigin& origin : side.origins) {
-        const std::string_view device = side.text(origin.device);
-        if (!device.empty() && std::find(devices.begin(), devices.end(), device) == devices.end()) {
-            devices.push_back(device);
-        }
-    }
-    constexpr std::size_t most = 3;
-    const bool more = devices.size() > most;
-    devices.resize(std::min(devices.size(), most));
-    return fmt::format("{} ({} rows{}{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ", fmt::join(devices, ", "),
-                       more ? ", …" : "");
+    const std::string devices = value_names(side, Facet::device);
+    return fmt::format("{} ({} rows{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ", devices);
 }
 
 }  // namespace
@@ -76,6 +66,17 @@ std::string evidence_text(const Comparison& comparison, const Pair& pair) {
     return "quantiles";
 }
 
+std::vector<std::string> pair_cells(const Comparison& comparison, const Pair& pair) {
+    const auto number = [](double value) { return std::isnan(value) ? "-" : three_digits(value); };
+    return {std::string(comparison.text(pair, &RowProblem::key)),
+            comparison.configuration(pair),
+            number(pair.before),
+            number(pair.after),
+            change_text(pair.ratio),
+            interval_text(pair),
+            evidence_text(comparison, pair)};
+}
+
 std::string method_text(const Comparison& comparison) {
     if (comparison.settings.metric == Metric::memory) {
         return fmt::format("Memory has no noise: a change of {:.3g}% or more counts.", comparison.settings.threshold * 100);
@@ -110,25 +111,16 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
     const Metric metric = comparison.settings.metric;
     const std::string_view unit = metric == Metric::latency ? "us" : "MiB";
     std::string out = fmt::format("baseline   {}\ncandidate  {}\n\n", side_text(*comparison.baseline), side_text(*comparison.candidate));
-    Table table({{"verdict"},
-                 {"problem"},
-                 {"configuration"},
-                 {fmt::format("before {}", unit), Align::right},
-                 {fmt::format("after {}", unit), Align::right},
-                 {"change", Align::right},
-                 {"interval", Align::right},
-                 {"evidence"},
-                 {"note"}});
+    Table table(fmt::format("verdict|problem|configuration|>before {0}|>after {0}|>change|>interval|evidence|note", unit));
     std::string left_out;
     for (const Verdict verdict : {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
         const std::vector<const Pair*> pairs = pairs_with(comparison, verdict);
         const std::size_t shown = most == 0 ? pairs.size() : std::min(most, pairs.size());
         for (std::size_t i = 0; i < shown; ++i) {
-            const Pair& pair = *pairs[i];
-            table.add({std::string(verdict_word(verdict, metric)), std::string(comparison.text(pair, &RowProblem::key)),
-                       comparison.configuration(pair), std::isnan(pair.before) ? "-" : three_digits(pair.before),
-                       std::isnan(pair.after) ? "-" : three_digits(pair.after), change_text(pair.ratio), interval_text(pair),
-                       evidence_text(comparison, pair), comparison.note(pair)});
+            std::vector<std::string> cells = pair_cells(comparison, *pairs[i]);
+            cells.insert(cells.begin(), std::string(verdict_word(verdict, metric)));
+            cells.push_back(comparison.note(*pairs[i]));
+            table.add(std::move(cells));
         }
         if (shown < pairs.size()) {
             left_out += fmt::format("… and {} more {} (--most {} shows them)\n", grouped(pairs.size() - shown),
@@ -138,18 +130,15 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
     if (!table.empty()) {
         out += table.text(style) + left_out + "\n";
     }
-    Table groups({{"ratios of"},
-                  {"pairs", Align::right},
-                  {"geometric mean", Align::right},
-                  {std::string(verdict_word(Verdict::slower, metric)), Align::right},
-                  {std::string(verdict_word(Verdict::faster, metric)), Align::right}});
+    Table groups(fmt::format("ratios of|>pairs|>geometric mean|>{}|>{}", verdict_word(Verdict::slower, metric),
+                             verdict_word(Verdict::faster, metric)));
     for (const RatioGroup& group : summary.groups) {
         groups.add(
             {group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower), grouped(group.faster)});
     }
     if (!groups.empty()) {
         out += groups.text(style) + "\n";
-        Table extremes({{"extremes"}, {"problem"}, {"configuration"}, {"change", Align::right}, {"interval", Align::right}});
+        Table extremes("extremes|problem|configuration|>change|>interval");
         const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
                 extremes.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)), comparison.configuration(*pair),

@@ -25,27 +25,18 @@ std::string joined(const std::vector<Axis>& axes) {
     return out;
 }
 
-/// Shapes served, and their losses, by step.
-struct Served {
-    std::size_t shapes = 0;
-    double sum = 0;
-    double worst = 0;
-};
-
-Served served_by(const Fit& fit, std::size_t band, std::size_t step) {
+/// Losses on the shapes that a step serves.
+ShapeSummary served_by(const Fit& fit, std::size_t band, std::size_t step) {
     const auto above = [](const auto& list, std::size_t i, auto member) { return i == 0 ? std::int64_t{0} : list[i - 1].*member; };
     const std::vector<Ladder::Band>& bands = fit.ladder->bands;
     const std::vector<Ladder::Step>& steps = bands[band].steps;
-    Served out;
+    ShapeSummary out;
     for (const ShapeLosses& shape : fit.fitted.shapes) {
         const bool in_band = shape.cols > above(bands, band, &Ladder::Band::cols_to) && shape.cols <= bands[band].cols_to;
         const bool in_step =
             shape.rows > above(steps, step, &Ladder::Step::rows_to) && (shape.rows <= steps[step].rows_to || step + 1 == steps.size());
         if (in_band && in_step) {
-            const double loss = shape.losses[steps[step].prescription];
-            ++out.shapes;
-            out.sum += std::log1p(loss);
-            out.worst = std::max(out.worst, loss);
+            out.add(shape, shape.losses[steps[step].prescription]);
         }
     }
     return out;
@@ -53,12 +44,8 @@ Served served_by(const Fit& fit, std::size_t band, std::size_t step) {
 
 Section steps(const Fit& fit) {
     Section section{fmt::format("{} on {}: {}", fit.operation, fit.device.name, fit_title(fit)),
-                    Table({{"N to", Align::right},
-                           {"M to", Align::right},
-                           {fit.fitted.decided.size() == axis_count ? "configuration" : "decides"},
-                           {"shapes", Align::right},
-                           {"mean loss", Align::right},
-                           {"worst", Align::right}}),
+                    Table(fmt::format(">N to|>M to|{}|>shapes|>mean loss|>worst",
+                                      fit.fitted.decided.size() == axis_count ? "configuration" : "decides")),
                     ""};
     if (!fit.ladder) {
         return section;
@@ -67,18 +54,13 @@ Section steps(const Fit& fit) {
     for (std::size_t b = 0; b < bands.size(); ++b) {
         for (std::size_t s = 0; s < bands[b].steps.size(); ++s) {
             const Ladder::Step& step = bands[b].steps[s];
-            const bool only_band = bands.size() == 1;
-            const bool only_step = bands[b].steps.size() == 1;
-            const bool last = s + 1 == bands[b].steps.size();
-            const Served served = served_by(fit, b, s);
-            section.table.add({only_band               ? "any"
-                               : b + 1 == bands.size() ? "more"
-                                                       : fmt::format("{}", bands[b].cols_to),
-                               only_step ? "any"
-                               : last    ? "more"
-                                         : fmt::format("{}", step.rows_to),
-                               fit.fitted.prescriptions[step.prescription].text(fit.fitted.decided), fmt::format("{}", served.shapes),
-                               loss_text(std::expm1(served.sum / static_cast<double>(served.shapes))), loss_text(served.worst)});
+            const ShapeSummary served = served_by(fit, b, s);
+            const auto to = [](std::int64_t bound, std::size_t index, std::size_t of) {
+                return of == 1 ? "any" : index + 1 == of ? "more" : fmt::format("{}", bound);
+            };
+            section.table.add({to(bands[b].cols_to, b, bands.size()), to(step.rows_to, s, bands[b].steps.size()),
+                               fit.fitted.prescriptions[step.prescription].text(fit.fitted.decided), fmt::format("{}", served.places),
+                               loss_text(served.mean), loss_text(served.worst)});
         }
     }
     section.note = fmt::format("Fitted to N up to {}; beyond that, and between the shapes, nothing was measured.\n", bands.back().cols_to);
@@ -88,7 +70,7 @@ Section steps(const Fit& fit) {
 std::string in_the_way(const Fit& fit) {
     std::string out;
     for (const ShapeLosses* shape : fit.in_the_way) {
-        const double loss = fit.ladder ? ladder_loss(*fit.ladder, *shape) : not_measured;
+        const double loss = ladder_loss(fit.ladder, *shape);
         out += fmt::format("{}{}{}", out.empty() ? "" : ", ", shape_text(*shape),
                            loss == not_measured ? "" : fmt::format(" ({})", loss_text(loss)));
     }
@@ -96,18 +78,15 @@ std::string in_the_way(const Fit& fit) {
 }
 
 Section losses(const Fit& fit) {
-    Section section{"Loss against the measured best",
-                    Table({{"shapes"}, {"judged", Align::right}, {"mean loss", Align::right}, {"worst", Align::right}, {"on"}}),
-                    in_the_way(fit)};
-    const auto add = [&](std::string name, const LossSummary& summary) {
-        section.table.add({std::move(name), fmt::format("{}/{}", summary.judged, summary.shapes),
-                           summary.judged > 0 ? loss_text(summary.mean) : "-", summary.judged > 0 ? loss_text(summary.worst) : "-",
+    Section section{"Loss against the measured best", Table("shapes|>judged|>mean loss|>worst|on"), in_the_way(fit)};
+    const auto add = [&](std::string name, const ShapeSummary& summary) {
+        section.table.add({std::move(name), judged_text(summary), mean_text(summary), worst_text(summary),
                            summary.worst > 0 ? shape_text(*summary.worst_on) : ""});
     };
     add("fitted", fit.on_fitted);
     if (!fit.held_out.shapes.empty()) {
         add("held out", fit.on_held_out);
-        if (fit.on_held_out.judged < fit.on_held_out.shapes) {
+        if (fit.on_held_out.judged < fit.on_held_out.places) {
             section.note += "Not judged: the configuration that the ladder takes was not measured there.\n";
         }
     }
@@ -117,29 +96,17 @@ Section losses(const Fit& fit) {
 Section rivals(const Fit& fit) {
     const bool held_out = !fit.held_out.shapes.empty();
     Section section{fmt::format("Beside rules of thumb, on the {} shapes", held_out ? "held-out" : "fitted"),
-                    Table({{"rule"},
-                           {"decides"},
-                           {"obeyed on", Align::right},
-                           {"judged", Align::right},
-                           {"its mean", Align::right},
-                           {"worst", Align::right},
-                           {"same axes: steps", Align::right},
-                           {"mean", Align::right},
-                           {"worst", Align::right},
-                           {"this ladder: mean", Align::right},
-                           {"worst", Align::right}}),
+                    Table("rule|decides|>obeyed on|>judged|>its mean|>worst|>same axes: steps|>mean|>worst|>this ladder: mean|>worst"),
                     "same axes: a ladder fitted within the same tolerance that decides the axes that the rule decides. "
                     "What the\nrule and that ladder leave open is at its measured best on every shape; this ladder "
                     "leaves open what it\ndoes not decide. judged: shapes where all three have a measured "
                     "configuration.\n"};
     const std::size_t shapes = held_out ? fit.held_out.shapes.size() : fit.fitted.shapes.size();
     for (const Rival& rival : fit.rivals) {
-        const bool judged = rival.rule.judged > 0;
-        const auto text = [&](double loss) { return judged ? loss_text(loss) : "-"; };
         section.table.add({rival.name, joined(rival.decides), fmt::format("{}/{}", rival.obeyed, shapes),
-                           fmt::format("{}/{}", rival.rule.judged, shapes), text(rival.rule.mean), text(rival.rule.worst),
-                           rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none", text(rival.same_axes.mean),
-                           text(rival.same_axes.worst), text(rival.ladder.mean), text(rival.ladder.worst)});
+                           fmt::format("{}/{}", rival.rule.judged, shapes), mean_text(rival.rule), worst_text(rival.rule),
+                           rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none", mean_text(rival.same_axes),
+                           worst_text(rival.same_axes), mean_text(rival.ladder), worst_text(rival.ladder)});
     }
     return section;
 }
@@ -164,19 +131,22 @@ std::string fit_title(const Fit& fit) {
                                     loss_text(fit.on_fitted.worst));
 }
 
-std::string summary_text(const LossSummary& summary) {
-    return summary.judged == 0 ? fmt::format("none of {} shapes judged", summary.shapes)
+std::string summary_text(const ShapeSummary& summary) {
+    return summary.judged == 0 ? fmt::format("none of {} shapes judged", summary.places)
                                : fmt::format("mean {}, worst {} ({} of {} shapes judged)", loss_text(summary.mean),
-                                             loss_text(summary.worst), summary.judged, summary.shapes);
+                                             loss_text(summary.worst), summary.judged, summary.places);
 }
 
-std::vector<Section> fit_sections(const Fit& fit) {
-    std::vector<Section> out{steps(fit)};
-    out.push_back(losses(fit));
-    if (!fit.rivals.empty()) {
-        out.push_back(rivals(fit));
+std::vector<Section> fit_sections(std::span<const Fit> fits) {
+    std::vector<Section> out;
+    for (const Fit& fit : fits) {
+        out.push_back(steps(fit));
+        out.push_back(losses(fit));
+        if (!fit.rivals.empty()) {
+            out.push_back(rivals(fit));
+        }
+        out.back().note += other_tolerances(fit);
     }
-    out.back().note += other_tolerances(fit);
     return out;
 }
 

@@ -10,8 +10,8 @@
 
 namespace normtune {
 
-/// Steps, losses on the fitted and on the held-out shapes, the rules of thumb beside them, steps at other tolerances.
-std::vector<Section> fit_sections(const Fit& fit);
+/// Of each fit its steps, losses on the fitted and on the held-out shapes, the rules of thumb beside them, steps at other tolerances.
+std::vector<Section> fit_sections(std::span<const Fit> fits);
 
 /// schemas/fit.schema.json.
 std::string fit_json(std::span<const Fit> fits);
@@ -21,6 +21,6 @@ std::string fit_json(std::span<const Fit> fits);
 /// "6 steps within 2%", or what could be reached instead.
 std::string fit_title(const Fit& fit);
 /// "mean 0.4%, worst 1.9% on 8192x4096 (41 of 42 shapes judged)".
-std::string summary_text(const LossSummary& summary);
+std::string summary_text(const ShapeSummary& summary);
 
 }  // namespace normtune

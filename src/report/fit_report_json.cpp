@@ -1,7 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "report/fit_report.h"
-#include "support/version.h"
+#include "report/json_document.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -12,11 +10,7 @@ using nlohmann::json;
 constexpr int fit_schema_version = 1;
 
 json axes_json(const std::vector<Axis>& axes) {
-    json out = json::array();
-    for (const Axis axis : axes) {
-        out.push_back(axis_names.name(axis));
-    }
-    return out;
+    return json_list(axes, [](Axis axis) { return axis_names.name(axis); });
 }
 
 json axis_json(Axis axis, int value) {
@@ -35,52 +29,41 @@ json ladder_json(const Fit& fit) {
     if (!fit.ladder) {
         return nullptr;
     }
-    json bands = json::array();
-    for (const Ladder::Band& band : fit.ladder->bands) {
-        json steps = json::array();
-        for (const Ladder::Step& step : band.steps) {
-            json one = prescription_json(fit.fitted.prescriptions[step.prescription], fit.fitted.decided);
-            one["rows_to"] = step.rows_to;
-            steps.push_back(std::move(one));
-        }
-        bands.push_back({{"cols_to", band.cols_to}, {"steps", std::move(steps)}});
-    }
-    return {{"steps", fit.ladder->steps()}, {"bands", std::move(bands)}};
+    const auto step_json = [&](const Ladder::Step& step) {
+        json out = prescription_json(fit.fitted.prescriptions[step.prescription], fit.fitted.decided);
+        out["rows_to"] = step.rows_to;
+        return out;
+    };
+    return {{"steps", fit.ladder->steps()}, {"bands", json_list(fit.ladder->bands, [&](const Ladder::Band& band) {
+                                                 return json{{"cols_to", band.cols_to}, {"steps", json_list(band.steps, step_json)}};
+                                             })}};
 }
 
-json summary_json(const LossSummary& summary) {
+json summary_json(const ShapeSummary& summary) {
     const bool judged = summary.judged > 0;
-    return {{"shapes", summary.shapes},
+    return {{"shapes", summary.places},
             {"judged", summary.judged},
-            {"mean_loss", judged ? json(summary.mean) : json()},
-            {"worst_loss", judged ? json(summary.worst) : json()}};
+            {"mean_loss", json_if(judged, summary.mean)},
+            {"worst_loss", json_if(judged, summary.worst)}};
 }
 
-json shapes_json(const Fit& fit, const Losses& losses) {
-    json out = json::array();
-    for (const ShapeLosses& shape : losses.shapes) {
+json set_json(const Fit& fit, const Losses& losses, const ShapeSummary& summary) {
+    json out = summary_json(summary);
+    out["by_shape"] = json_list(losses.shapes, [&](const ShapeLosses& shape) {
         json one{{"rows", shape.rows}, {"cols", shape.cols}, {"loss", nullptr}, {"prescription", nullptr}};
         if (fit.ladder) {
             const std::size_t prescription = fit.ladder->prescription(shape.rows, shape.cols);
             one["prescription"] = fit.fitted.prescriptions[prescription].text(fit.fitted.decided);
-            if (const double loss = shape.losses[prescription]; loss != not_measured) {
-                one["loss"] = loss;
-            }
+            one["loss"] = json_if(shape.losses[prescription] != not_measured, shape.losses[prescription]);
         }
-        out.push_back(std::move(one));
-    }
-    return out;
-}
-
-json set_json(const Fit& fit, const Losses& losses, const LossSummary& summary) {
-    json out = summary_json(summary);
-    out["by_shape"] = shapes_json(fit, losses);
+        return one;
+    });
     return out;
 }
 
 json rival_json(const Rival& rival) {
     json same_axes = summary_json(rival.same_axes);
-    same_axes["steps"] = rival.ladder_steps ? json(*rival.ladder_steps) : json();
+    same_axes["steps"] = json_if(rival.ladder_steps.has_value(), rival.ladder_steps.value_or(0));
     return {{"name", rival.name},
             {"decides", axes_json(rival.decides)},
             {"obeyed", rival.obeyed},
@@ -90,14 +73,6 @@ json rival_json(const Rival& rival) {
 }
 
 json to_json(const Fit& fit) {
-    json rivals = json::array();
-    for (const Rival& rival : fit.rivals) {
-        rivals.push_back(rival_json(rival));
-    }
-    json steps_at = json::array();
-    for (const StepsAt& at : fit.steps_at) {
-        steps_at.push_back({{"tolerance", at.tolerance}, {"steps", at.steps ? json(*at.steps) : json()}});
-    }
     return {{"operation", fit.operation},
             {"op", op_names.name(fit.problem.op)},
             {"mode", mode_names.name(fit.problem.mode)},
@@ -110,19 +85,16 @@ json to_json(const Fit& fit) {
             {"ladder", ladder_json(fit)},
             {"fitted", set_json(fit, fit.fitted, fit.on_fitted)},
             {"held_out", set_json(fit, fit.held_out, fit.on_held_out)},
-            {"rivals", std::move(rivals)},
-            {"steps_at", std::move(steps_at)}};
+            {"rivals", json_list(fit.rivals, rival_json)},
+            {"steps_at", json_list(fit.steps_at, [](const StepsAt& at) {
+                 return json{{"tolerance", at.tolerance}, {"steps", json_if(at.steps.has_value(), at.steps.value_or(0))}};
+             })}};
 }
 
 }  // namespace
 
 std::string fit_json(std::span<const Fit> fits) {
-    json list = json::array();
-    for (const Fit& fit : fits) {
-        list.push_back(to_json(fit));
-    }
-    const json document{{"schema_version", fit_schema_version}, {"normtune_version", version()}, {"fits", std::move(list)}};
-    return document.dump(2) + "\n";
+    return json_document(fit_schema_version, {{"fits", json_list(fits, [](const Fit& fit) { return to_json(fit); })}});
 }
 
 }  // namespace normtune

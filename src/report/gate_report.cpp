@@ -50,22 +50,7 @@ std::string counts(const GateVerdict& verdict) {
 std::string xml(std::string_view text) {
     std::string out;
     for (const char c : to_utf8(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML 1.0 has no control characters
-        }
+        out += c == '"' ? "&quot;" : entity(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);  // XML 1.0 has no control characters
     }
     return out;
 }
@@ -92,7 +77,7 @@ std::string gate_text(const GateVerdict& verdict, const Style& style) {
     std::string out;
     const std::vector<const GateCase*> cases = not_passed(verdict);
     if (!cases.empty()) {
-        Table table({{"result"}, {"metric"}, {"problem and configuration"}, {"change", Align::right}, {"reason"}});
+        Table table("result|metric|problem and configuration|>change|reason");
         for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
             const GateCase& it = *cases[i];
             table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),
@@ -128,15 +113,15 @@ std::string gate_markdown(const GateVerdict& verdict) {
                 ++left_out;
                 continue;
             }
-            rows += fmt::format("| {} | {} | {} | {} | {} |\n", metric_names.name(it->comparison->settings.metric),
-                                markdown_code(it->comparison->text(*it->pair, &RowProblem::key)),
-                                markdown_code(it->comparison->configuration(*it->pair)), change_text(it->pair->ratio),
-                                markdown_escaped(it->reason));
+            rows += markdown_row({std::string(metric_names.name(it->comparison->settings.metric)),
+                                  markdown_code(it->comparison->text(*it->pair, &RowProblem::key)),
+                                  markdown_code(it->comparison->configuration(*it->pair)), change_text(it->pair->ratio),
+                                  markdown_escaped(it->reason)});
         }
         if (rows.empty()) {
             return std::string();
         }
-        return "| metric | problem | configuration | change | reason |\n|---|---|---|--:|---|\n" + rows +
+        return Table("metric|problem|configuration|>change|reason").markdown() + rows +
                (left_out > 0 ? fmt::format("\n… and {} more.\n", left_out) : "") + "\n";
     };
     out += section(GateResult::fail);

@@ -18,8 +18,7 @@ std::string gate_markdown(const GateVerdict& verdict);
 /// inconclusive, and what is a known regression, is a skipped case with its reason.
 std::string gate_junit(const GateVerdict& verdict);
 
-/// GitHub's workflow commands: an annotation for each of the first ten cases that fail (it shows no more of a step),
-/// one for the rest.
+/// GitHub's workflow commands: an annotation for each of the first ten cases that fail (it shows no more of a step), one for the rest.
 std::string gate_annotations(const GateVerdict& verdict);
 
 }  // namespace normtune

@@ -38,8 +38,7 @@ std::string others_text(const Counts& counts) {
     return out;
 }
 
-/// Problems of which the plan kept nothing, and the rule that took the most of each: "nothing of …: cpu.dgamma took 1
-/// of 1 (…)".
+/// Problems of which the plan kept nothing, and the rule that took the most of each: "nothing of …: cpu.dgamma took 1 of 1 (…)".
 std::string nothing_kept_text(const Results& results) {
     std::string out;
     std::size_t shown = 0;
@@ -76,7 +75,7 @@ std::string outcomes_table(const Results& results, const Style& style) {
         }
         ++count_of(entry->second, record.outcome);
     }
-    Table table({{"problem"}, {"trials", Align::right}, {"passed", Align::right}, {"others"}});
+    Table table("problem|>trials|>passed|others");
     for (const std::string& key : order) {
         Counts& of_problem = counts[key];
         table.add(

@@ -4,9 +4,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "support/version.h"
+#include "report/json_document.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -20,12 +19,12 @@ struct Totals {
     std::vector<RuleTally> rules;  // in the order of their first appearance
 };
 
-Totals add_up(const std::vector<ProblemPlan>& plans) {
+Totals add_up(const std::vector<PlannedProblem>& problems) {
     Totals totals;
-    for (const ProblemPlan& plan : plans) {
-        totals.points += plan.points;
-        totals.kept += plan.kept;
-        for (const RuleTally& tally : plan.tallies) {
+    for (const PlannedProblem& problem : problems) {
+        totals.points += problem.plan.points;
+        totals.kept += problem.plan.kept;
+        for (const RuleTally& tally : problem.plan.tallies) {
             const auto same =
                 std::find_if(totals.rules.begin(), totals.rules.end(), [&](const RuleTally& known) { return known.rule == tally.rule; });
             if (same == totals.rules.end()) {
@@ -48,27 +47,29 @@ std::string pruned_text(const ProblemPlan& plan) {
     return out;
 }
 
-std::string keys_text(const PlanReport& report) {
-    std::string out = report.kept_keys.empty() && report.pruned_keys.empty() ? "" : "\n";
-    for (std::size_t i = 0; i < report.kept_keys.size(); ++i) {
-        for (const std::string& key : report.kept_keys[i]) {
-            out += fmt::format("{}  {}\n", report.plans[i].problem.key(), key);
+/// The table of compiled code lists what is kept with its figures.
+std::string keys_text(const Planning& planning) {
+    std::string kept;
+    std::string pruned;
+    for (const PlannedProblem& problem : planning.problems) {
+        const std::string key = problem.plan.problem.key();
+        for (std::size_t i = 0; planning.options.list && !planning.options.compile && i < problem.kept.size(); ++i) {
+            kept += fmt::format("{}  {}\n", key, problem.kept[i].key());
+        }
+        for (const PlannedProblem::Pruned& one : problem.pruned) {
+            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.configuration.key(), one.rule);
         }
     }
-    for (std::size_t i = 0; i < report.pruned_keys.size(); ++i) {
-        for (const PlanReport::PrunedKey& pruned : report.pruned_keys[i]) {
-            out += fmt::format("{}  {}  pruned by {}\n", report.plans[i].problem.key(), pruned.key, pruned.rule);
-        }
-    }
-    return out;
+    const bool listed = (planning.options.list && !planning.options.compile) || planning.options.list_pruned;
+    return (listed && !planning.problems.empty() ? "\n" : "") + kept + pruned;
 }
 
 /// What is worth a line of its own: what failed, what spills, what a rule took.
-bool amiss(const PlanReport::Compiled& one) {
+bool amiss(const CompiledCode& one) {
     return !one.info || one.pruned || one.info->spill_bytes.value_or(0) > 0;
 }
 
-std::string code_line(const PlanReport::Compiled& one) {
+std::string code_line(const CompiledCode& one) {
     if (!one.info) {
         return one.reason;
     }
@@ -86,7 +87,7 @@ struct CodeTotals {
     int registers = 0;
     std::set<std::string> distinct;
 
-    void add(const PlanReport::Compiled& one) {
+    void add(const CompiledCode& one) {
         ++(one.info ? compiled : failed);
         if (one.info) {
             spilling += one.info->spill_bytes.value_or(0) > 0 ? 1 : 0;
@@ -101,37 +102,33 @@ struct CodeTotals {
     }
 };
 
-std::string code_text(const PlanReport& report, const Style& style) {
-    Table table({{"problem"},
-                 {"compiled", Align::right},
-                 {"distinct code", Align::right},
-                 {"failed", Align::right},
-                 {"spill", Align::right},
-                 {"pruned by code", Align::right},
-                 {"most registers", Align::right}});
+std::string code_text(const Planning& planning, const Style& style) {
+    Table table("problem|>compiled|>distinct code|>failed|>spill|>pruned by code|>most registers");
     CodeTotals all;
     std::string lines;
-    for (std::size_t i = 0; i < report.compiled.size(); ++i) {
+    for (const PlannedProblem& problem : planning.problems) {
         CodeTotals totals;
-        const std::string problem = report.plans[i].problem.key();
-        for (const PlanReport::Compiled& one : report.compiled[i]) {
-            totals.add(one);
-            all.add(one);
-            if (report.list_code || amiss(one)) {
-                lines += fmt::format("{}  {}  {}\n", problem, one.key, code_line(one));
+        const std::string key = problem.plan.problem.key();
+        for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
+            const CompiledCode& code = problem.compiled[i];
+            totals.add(code);
+            all.add(code);
+            if (planning.options.list || amiss(code)) {
+                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].key(), code_line(code));
             }
         }
-        table.add(totals.cells(problem));
+        table.add(totals.cells(key));
     }
-    table.add(all.cells(fmt::format("{} in all", report.compiled.size())));
-    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", report.device.arch, report.compiler, time_text(report.compile_s),
-                       table.text(style), lines.empty() ? "" : "\n", lines);
+    table.add(all.cells(fmt::format("{} in all", planning.problems.size())));
+    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", planning.options.device.arch, planning.compiler,
+                       time_text(planning.compile_s), table.text(style), lines.empty() ? "" : "\n", lines);
 }
 
-nlohmann::json code_json(const std::vector<PlanReport::Compiled>& compiled) {
+nlohmann::json code_json(const PlannedProblem& problem) {
     nlohmann::json out = nlohmann::json::array();
-    for (const PlanReport::Compiled& one : compiled) {
-        nlohmann::json json{{"key", one.key}, {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
+    for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
+        const CompiledCode& one = problem.compiled[i];
+        nlohmann::json json{{"key", problem.kept[i].key()}, {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
         if (!one.reason.empty()) {
             json["reason"] = one.reason;
         }
@@ -149,89 +146,76 @@ nlohmann::json code_json(const std::vector<PlanReport::Compiled>& compiled) {
     return out;
 }
 
-nlohmann::json tallies_json(const std::vector<RuleTally>& tallies) {
-    nlohmann::json out = nlohmann::json::array();
-    for (const RuleTally& tally : tallies) {
-        out.push_back({{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}});
+nlohmann::json problem_json(const Planning& planning, const PlannedProblem& problem) {
+    const ProblemPlan& plan = problem.plan;
+    nlohmann::json json{{"problem", to_json(plan.problem)}, {"points", plan.points}, {"kept", plan.kept}};
+    json["pruned"] = json_list(plan.tallies, [](const RuleTally& tally) {
+        return nlohmann::json{{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}};
+    });
+    if (planning.options.list) {
+        json["configurations"] = json_list(problem.kept, [](const Configuration& configuration) { return configuration.key(); });
     }
-    return out;
+    if (planning.options.list_pruned) {
+        json["pruned_configurations"] = json_list(problem.pruned, [](const PlannedProblem::Pruned& pruned) {
+            return nlohmann::json{{"key", pruned.configuration.key()}, {"rule", pruned.rule}};
+        });
+    }
+    if (planning.options.compile) {
+        json["compiled"] = code_json(problem);
+    }
+    return json;
 }
 
 }  // namespace
 
-std::string plan_table(const PlanReport& report, const Style& style) {
-    const Totals totals = add_up(report.plans);
-    Table problems({{"problem"}, {"points", Align::right}, {"kept", Align::right}, {"pruned by"}});
-    for (const ProblemPlan& plan : report.plans) {
+std::string plan_table(const Planning& planning, const Style& style) {
+    const SearchSpace& space = planning.options.space;
+    const DeviceInfo& device = planning.options.device;
+    const std::optional<Shard>& shard = planning.options.shard;
+    const Totals totals = add_up(planning.problems);
+    Table problems("problem|>points|>kept|pruned by");
+    for (const PlannedProblem& problem : planning.problems) {
+        const ProblemPlan& plan = problem.plan;
         problems.add({plan.problem.key(), grouped(plan.points), grouped(plan.kept), pruned_text(plan)});
     }
-    problems.add({fmt::format("{} in all", report.plans.size()), grouped(totals.points), grouped(totals.kept), ""});
-    Table rules({{"rule"}, {"pruned", Align::right}, {"because"}});
+    problems.add({fmt::format("{} in all", planning.problems.size()), grouped(totals.points), grouped(totals.kept), ""});
+    Table rules("rule|>pruned|because");
     for (const RuleTally& tally : totals.rules) {
         if (tally.pruned > 0) {
             rules.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", report.space.name, grouped(report.space.points()),
-                                  report.device.name, backend_names.name(report.device.backend), report.device.arch);
-    if (report.shard) {
-        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", report.shard->shard.text(), report.plans.size(),
-                           report.shard->problems, 100 * report.shard->of_work);
+    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", space.name, grouped(space.points()), device.name,
+                                  backend_names.name(device.backend), device.arch);
+    if (shard) {
+        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
+                           planning.options.problems.size(), 100 * planning.of_work);
     }
-    out += '\n';
-    out += problems.text(style);
-    if (!rules.empty()) {
-        out += '\n';
-        out += rules.text(style);
-    }
-    if (!report.compiled.empty()) {
-        out += code_text(report, style);
-    }
-    return out + keys_text(report);
+    out += "\n" + problems.text(style);
+    out += rules.empty() ? "" : "\n" + rules.text(style);
+    out += planning.has_code() ? code_text(planning, style) : "";
+    return out + keys_text(planning);
 }
 
-bool PlanReport::compiles() const {
-    return std::all_of(compiled.begin(), compiled.end(), [](const std::vector<Compiled>& problem) {
-        return std::all_of(problem.begin(), problem.end(), [](const Compiled& one) { return one.info.has_value(); });
-    });
-}
-
-std::string plan_json(const PlanReport& report) {
-    const Totals totals = add_up(report.plans);
-    nlohmann::json problems = nlohmann::json::array();
-    for (std::size_t i = 0; i < report.plans.size(); ++i) {
-        const ProblemPlan& plan = report.plans[i];
-        nlohmann::json json{
-            {"problem", to_json(plan.problem)}, {"points", plan.points}, {"kept", plan.kept}, {"pruned", tallies_json(plan.tallies)}};
-        if (!report.kept_keys.empty()) {
-            json["configurations"] = report.kept_keys[i];
-        }
-        if (!report.pruned_keys.empty()) {
-            nlohmann::json& list = json["pruned_configurations"] = nlohmann::json::array();
-            for (const PlanReport::PrunedKey& pruned : report.pruned_keys[i]) {
-                list.push_back({{"key", pruned.key}, {"rule", pruned.rule}});
-            }
-        }
-        if (!report.compiled.empty()) {
-            json["compiled"] = code_json(report.compiled[i]);
-        }
-        problems.push_back(std::move(json));
-    }
+std::string plan_json(const Planning& planning) {
+    const PlanningOptions& options = planning.options;
+    const Totals totals = add_up(planning.problems);
     nlohmann::json json{
-        {"schema_version", plan_schema_version}, {"normtune_version", version()},
-        {"device", to_json(report.device)},      {"space", {{"name", report.space.name}, {"points", report.space.points()}}},
-        {"problems", std::move(problems)},       {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
-    if (report.shard) {
-        json["shard"] = {{"index", report.shard->shard.index},
-                         {"count", report.shard->shard.count},
-                         {"problems", report.shard->problems},
-                         {"share_of_work", report.shard->of_work}};
+        {"device", to_json(options.device)},
+        {"space", {{"name", options.space.name}, {"points", options.space.points()}}},
+        {"problems", json_list(planning.problems, [&](const PlannedProblem& problem) { return problem_json(planning, problem); })},
+        {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
+    if (options.shard) {
+        json["shard"] = {{"index", options.shard->index},
+                         {"count", options.shard->count},
+                         {"problems", options.problems.size()},
+                         {"share_of_work", planning.of_work}};
     }
-    if (!report.compiled.empty()) {
-        json["compiler"] = report.compiler;
-        json["compile_s"] = report.compile_s;
+    if (planning.has_code()) {
+        json["compiler"] = planning.compiler;
+        json["compile_s"] = planning.compile_s;
     }
-    return json.dump(2) + "\n";
+    return json_document(plan_schema_version, std::move(json));
 }
 
 }  // namespace normtune

@@ -4,23 +4,14 @@
 
 namespace normtune {
 
-std::string sections_text(const std::vector<Section>& sections, const Style& style) {
+std::string sections_text(const std::vector<Section>& sections, bool markdown, const Style& style) {
     std::string out;
-    for (const Section& section : sections) {
-        out += fmt::format("{}{}\n", out.empty() ? "" : "\n", style.bold(section.title));
-        out += section.table.empty() ? "" : section.table.text(style);
-        out += section.note;
-    }
-    return out;
-}
-
-std::string sections_markdown(const std::vector<Section>& sections) {
-    std::string out;
-    for (const Section& section : sections) {
-        out += fmt::format("{}### {}\n\n", out.empty() ? "" : "\n", section.title);
-        out += section.table.empty() ? "" : section.table.markdown();
-        out += section.table.empty() || section.note.empty() ? "" : "\n";
-        out += section.note;
+    for (const auto& [title, table, note] : sections) {
+        out += out.empty() ? "" : "\n";
+        out += markdown ? fmt::format("### {}\n\n", title) : style.bold(title) + "\n";
+        out += table.empty() ? "" : markdown ? table.markdown() : table.text(style);
+        out += markdown && !table.empty() && !note.empty() ? "\n" : "";
+        out += note;
     }
     return out;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/loss_summary.h"
 #include "report/table.h"
 
 namespace normtune {
@@ -14,11 +15,23 @@ struct Section {
     std::string note;  // below the table: lines, each ended by a newline
 };
 
-std::string sections_text(const std::vector<Section>& sections, const Style& style);
-/// Titles are headings of the third level.
-std::string sections_markdown(const std::vector<Section>& sections);
+/// In markdown titles are headings of the third level.
+std::string sections_text(const std::vector<Section>& sections, bool markdown, const Style& style);
 
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);
+/// "41/42", "0.4%" and "1.9%"; "-" where nothing was judged.
+template <typename Place>
+std::string judged_text(const LossSummary<Place>& losses) {
+    return std::to_string(losses.judged) + "/" + std::to_string(losses.places);
+}
+template <typename Place>
+std::string mean_text(const LossSummary<Place>& losses) {
+    return losses.judged == 0 ? "-" : loss_text(losses.mean);
+}
+template <typename Place>
+std::string worst_text(const LossSummary<Place>& losses) {
+    return losses.judged == 0 ? "-" : loss_text(losses.worst);
+}
 
 }  // namespace normtune

@@ -28,25 +28,36 @@ std::string Style::bold(std::string_view text) const {
     return color ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
 }
 
-std::string Style::faint(std::string_view text) const {
-    return color ? fmt::format("\033[2m{}\033[0m", text) : std::string(text);
+Table::Table(std::string_view columns) {
+    while (true) {
+        const std::size_t bar = columns.find('|');
+        const bool right = columns.starts_with('>');
+        add_column(std::string(columns.substr(0, bar).substr(right ? 1 : 0)), right ? Align::right : Align::left);
+        if (bar == std::string_view::npos) {
+            return;
+        }
+        columns.remove_prefix(bar + 1);
+    }
+}
+
+void Table::add_column(std::string heading, Align align) {
+    lines_.front().push_back(std::move(heading));
+    aligns_.push_back(align);
 }
 
 void Table::add(std::vector<std::string> cells) {
-    if (cells.size() != columns_.size()) {
+    if (cells.size() != aligns_.size()) {
         throw std::logic_error("a table's row has another number of cells than the table has columns");
     }
-    rows_.push_back(std::move(cells));
+    lines_.push_back(std::move(cells));
 }
 
 std::vector<std::size_t> Table::widths() const {
-    std::vector<std::size_t> widths;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        std::size_t widest = display_width(columns_[i].heading);
-        for (const std::vector<std::string>& row : rows_) {
-            widest = std::max(widest, display_width(row[i]));
+    std::vector<std::size_t> widths(aligns_.size(), 0);
+    for (const std::vector<std::string>& line : lines_) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            widths[i] = std::max(widths[i], display_width(line[i]));
         }
-        widths.push_back(widest);
     }
     return widths;
 }
@@ -61,38 +72,33 @@ std::size_t Table::width() const {
 
 std::string Table::text(const Style& style) const {
     const std::vector<std::size_t> column_widths = widths();
-    const auto line = [&](const auto& cell_of) {
-        std::string out;
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            out.append(i == 0 ? 0 : gap, ' ');
-            out += pad(cell_of(i), column_widths[i], columns_[i].align);
+    std::string out;
+    for (const std::vector<std::string>& cells : lines_) {
+        std::string line;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            line.append(i == 0 ? 0 : gap, ' ');
+            line += pad(cells[i], column_widths[i], aligns_[i]);
         }
-        return trimmed(std::move(out));
-    };
-    std::string out = style.bold(line([&](std::size_t i) { return columns_[i].heading; })) + "\n";
-    for (const std::vector<std::string>& row : rows_) {
-        out += line([&](std::size_t i) { return row[i]; });
-        out += '\n';
+        line = trimmed(std::move(line));
+        out += (out.empty() ? style.bold(line) : line) + "\n";
     }
     return out;
 }
 
+std::string markdown_row(const std::vector<std::string>& cells) {
+    return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
 std::string Table::markdown() const {
-    const auto line = [&](const auto& cell_of) {
-        std::string out = "|";
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            out += fmt::format(" {} |", cell_of(i));
+    std::string out;
+    for (const std::vector<std::string>& cells : lines_) {
+        const bool heading = out.empty();
+        out += markdown_row(cells);
+        for (std::size_t i = 0; heading && i < aligns_.size(); ++i) {
+            out += i == 0 ? "|" : "";
+            out += aligns_[i] == Align::right ? "--:|" : "---|";
         }
-        return out + "\n";
-    };
-    std::string out = line([&](std::size_t i) { return columns_[i].heading; });
-    out += "|";
-    for (const Column& column : columns_) {
-        out += column.align == Align::right ? "--:|" : "---|";
-    }
-    out += "\n";
-    for (const std::vector<std::string>& row : rows_) {
-        out += line([&](std::size_t i) { return row[i]; });
+        out += heading ? "\n" : "";
     }
     return out;
 }

@@ -10,24 +10,21 @@ namespace normtune {
 
 enum class Align { left, right };
 
-struct Column {
-    std::string heading;
-    Align align = Align::left;
-};
-
 /// Emphasis with ANSI escapes, or none.
 struct Style {
     bool color = false;
     std::string bold(std::string_view text) const;
-    std::string faint(std::string_view text) const;
 };
 
 class Table {
 public:
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    Table() = default;
+    /// "problem|>points|pruned by": headings, those of right-aligned columns after a '>'.
+    explicit Table(std::string_view columns);
+    void add_column(std::string heading, Align align = Align::left);
     /// As many cells as there are columns.
     void add(std::vector<std::string> cells);
-    bool empty() const { return rows_.empty(); }
+    bool empty() const { return lines_.size() == 1; }
     /// Characters of the longest line.
     std::size_t width() const;
     /// A heading line, then one line a row; each ends with a newline, none with a space.
@@ -37,11 +34,14 @@ public:
 
 private:
     std::vector<std::size_t> widths() const;
-    std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;
+    std::vector<Align> aligns_;
+    std::vector<std::vector<std::string>> lines_{1};  // the headings first
 };
 
-/// Characters of UTF-8 text (code points; wide and combining ones are not told apart).
+/// A row of such a table.
+std::string markdown_row(const std::vector<std::string>& cells);
+
+/// Characters of UTF-8 text (code points; wide and combining ones count as one).
 std::size_t display_width(std::string_view text);
 
 /// "0.734", "12.3", "46.9", "1250": three significant digits or all before the point.

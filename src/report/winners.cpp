@@ -2,26 +2,10 @@
 
 #include <algorithm>
 
-#include "judge/problem_ranking.h"
-#include "space/heuristics.h"
+#include "judge/thumb_rule.h"
 
 namespace normtune {
 namespace {
-
-std::vector<Winner::Gain> gains(const ProblemRanking& ranking) {
-    std::vector<Winner::Gain> out;
-    for (const Heuristic& heuristic : heuristics()) {
-        std::optional<double> least;
-        for (const Standing& standing : ranking.standings) {
-            const Configuration* own = standing.record->candidate.configuration();
-            if (own != nullptr && heuristic.chooses(*own, ranking.problem(), ranking.device())) {
-                least = std::min(least.value_or(standing.ratio), standing.ratio);
-            }
-        }
-        out.push_back({std::string(heuristic.name), least});
-    }
-    return out;
-}
 
 Winner winner_of(const ProblemRanking& ranking) {
     Winner winner;
@@ -32,7 +16,10 @@ Winner winner_of(const ProblemRanking& ranking) {
         winner.tied += standing.record != ranking.winner && standing.record->measurement->tied ? 1 : 0;
         winner.over_worst = std::max(winner.over_worst, standing.ratio);
     }
-    winner.over_heuristics = gains(ranking);
+    for (const ThumbRule& heuristic : named_thumb_rules()) {
+        const Standing* const fastest = heuristic.obeying(ranking).fastest;
+        winner.over_heuristics.push_back({heuristic.name(), fastest != nullptr ? std::optional(fastest->ratio) : std::nullopt});
+    }
     return winner;
 }
 

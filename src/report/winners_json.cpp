@@ -1,7 +1,5 @@
-#include <nlohmann/json.hpp>
-
+#include "report/json_document.h"
 #include "report/winners.h"
-#include "support/version.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -13,7 +11,7 @@ nlohmann::json winner_json(const Winner& winner) {
     const Measurement& measurement = *winner.record->measurement;
     nlohmann::json gains = nlohmann::json::object();
     for (const Winner::Gain& gain : winner.over_heuristics) {
-        gains[gain.heuristic] = gain.ratio ? nlohmann::json(*gain.ratio) : nlohmann::json();
+        gains[gain.heuristic] = json_if(gain.ratio.has_value(), gain.ratio.value_or(0));
     }
     nlohmann::json out{{"problem", to_json(winner.record->problem)},
                        {"p50_us", measurement.p50_us},
@@ -33,17 +31,11 @@ nlohmann::json winner_json(const Winner& winner) {
 }  // namespace
 
 std::string winners_json(std::span<const Results> runs) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Results& run : runs) {
-        nlohmann::json winners = nlohmann::json::array();
-        for (const Winner& winner : find_winners(run)) {
-            winners.push_back(winner_json(winner));
-        }
-        list.push_back(
-            {{"device", to_json(run.environment.device)}, {"started", run.environment.started}, {"winners", std::move(winners)}});
-    }
-    const nlohmann::json json{{"schema_version", winners_schema_version}, {"normtune_version", version()}, {"runs", std::move(list)}};
-    return json.dump(2) + "\n";
+    return json_document(winners_schema_version, {{"runs", json_list(runs, [](const Results& run) {
+                                                       return nlohmann::json{{"device", to_json(run.environment.device)},
+                                                                             {"started", run.environment.started},
+                                                                             {"winners", json_list(find_winners(run), winner_json)}};
+                                                   })}});
 }
 
 }  // namespace normtune

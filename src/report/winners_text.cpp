@@ -31,21 +31,15 @@ std::string ratio_text(const std::optional<double>& ratio) {
 }
 
 Table one_line_each(const std::vector<Winner>& winners) {
-    std::vector<Column> columns{{"problem"},
-                                {"best configuration"},
-                                {"p50 us", Align::right},
-                                {"GB/s", Align::right},
-                                {"limit", Align::right},
-                                {"worst", Align::right}};
+    Table table("problem|best configuration|>p50 us|>GB/s|>limit|>worst");
     for (const Winner::Gain& gain : winners.front().over_heuristics) {
-        columns.push_back({gain.heuristic, Align::right});
+        table.add_column(gain.heuristic, Align::right);
     }
-    columns.push_back({"tied", Align::right});
+    table.add_column("tied", Align::right);
     const bool with_stored = any_stored(winners);
     if (with_stored) {
-        columns.push_back({"stored"});
+        table.add_column("stored");
     }
-    Table table(std::move(columns));
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
         std::vector<std::string> cells{winner.record->problem.key(),        winner.record->candidate.identity(),

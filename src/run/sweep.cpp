@@ -18,7 +18,7 @@
 #include "store/journal.h"
 #include "support/cores.h"
 #include "support/error.h"
-#include "support/on_all_cores.h"
+#include "support/parallel.h"
 
 namespace normtune {
 

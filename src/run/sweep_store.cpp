@@ -7,9 +7,8 @@
 #include <unordered_set>
 
 #include "devices/compile/kernels_digest.h"
-#include "judge/problem_ranking.h"
+#include "judge/thumb_rule.h"
 #include "run/sweep_text.h"
-#include "space/heuristics.h"
 #include "store/stored_results.h"
 #include "support/error.h"
 
@@ -91,24 +90,16 @@ void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContent
 std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
     std::unordered_set<const Record*> wanted;
     const Standing* slowest = &ranking.standings.front();
-    std::vector<const Standing*> best(heuristics().size(), nullptr);
     for (const Standing& standing : ranking.standings) {
         if (standing.record->measurement->rank > 0) {
             wanted.insert(standing.record);
         }
         slowest = standing.ratio > slowest->ratio ? &standing : slowest;
-        for (std::size_t i = 0; i < best.size(); ++i) {
-            const Configuration* own = standing.record->candidate.configuration();
-            const bool obeys = own != nullptr && heuristics()[i].chooses(*own, ranking.problem(), ranking.device());
-            if (obeys && (best[i] == nullptr || standing.ratio < best[i]->ratio)) {
-                best[i] = &standing;
-            }
-        }
     }
     wanted.insert(slowest->record);
-    for (const Standing* standing : best) {
-        if (standing != nullptr) {
-            wanted.insert(standing->record);
+    for (const ThumbRule& heuristic : named_thumb_rules()) {
+        if (const Standing* const fastest = heuristic.obeying(ranking).fastest) {
+            wanted.insert(fastest->record);
         }
     }
     std::vector<Record> records;

@@ -9,7 +9,7 @@
 
 #include "space/plan.h"
 #include "support/error.h"
-#include "support/on_all_cores.h"
+#include "support/parallel.h"
 
 namespace normtune {
 namespace {

@@ -131,4 +131,21 @@ void require_results(const std::string& path) {
     }
 }
 
+NewRunFolder::NewRunFolder(const std::string& out) {
+    std::error_code error;
+    kept_ = std::filesystem::absolute(out.empty() ? "results" : out, error);
+    while (!std::filesystem::exists(kept_, error) && kept_.has_relative_path()) {
+        kept_ = kept_.parent_path();
+    }
+    path_ = create_run_folder(out);
+}
+
+NewRunFolder::~NewRunFolder() {
+    std::error_code stop;
+    for (std::filesystem::path made = std::filesystem::absolute(path_, stop);
+         !stop && made != kept_ && std::filesystem::remove(made, stop);) {
+        made = made.parent_path();
+    }
+}
+
 }  // namespace normtune

@@ -1,6 +1,7 @@
 // The folder that a run writes into.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "store/results.h"
@@ -11,6 +12,21 @@ namespace normtune {
 /// the present folder, never one that is there already. Else `out` itself (with its parents), which must not exist or
 /// be an empty folder. Throws InputError (in use, a file) and SystemError (cannot be created or written).
 std::string create_run_folder(const std::string& out);
+
+/// Such a folder; one that holds nothing at the end, for the run could not start, is taken away again with the parents made for it.
+class NewRunFolder {
+public:
+    explicit NewRunFolder(const std::string& out);
+    ~NewRunFolder();
+    NewRunFolder(const NewRunFolder&) = delete;
+    NewRunFolder& operator=(const NewRunFolder&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::filesystem::path kept_;  // was there before
+    std::string path_;
+};
 
 /// The result files into a folder that is there and empty: it gets all of them in one step, or stays empty. Throws
 /// SystemError.

@@ -1,7 +1,6 @@
 #include "support/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "support/byte_source.h"
 #include "support/descriptor.h"
 #include "support/error.h"
 
@@ -40,8 +40,7 @@ private:
     std::string path_;
 };
 
-/// The name has a fixed length, so that it fits wherever the final name does; a stale one of an earlier process with
-/// the same id is stepped over.
+/// The name has a fixed length, so that it fits wherever the final name does; a stale one of the same process id is stepped over.
 std::pair<Descriptor, std::string> create_beside(const std::filesystem::path& folder, const std::string& target) {
     static std::atomic<unsigned> count{0};
     for (int attempt = 0; attempt < 100; ++attempt) {
@@ -102,46 +101,16 @@ void remove_stale_temporaries(const std::string& folder) {
 }
 
 std::string read_file(const std::string& path, std::size_t most_bytes) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid()) {
-        if (errno == ENOENT) {
-            throw InputError(fmt::format("{}: there is no such file", path));
-        }
-        throw InputError(fmt::format("{}: cannot be read: {}", path, system_reason(errno)));
-    }
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0) {
-        throw InputError(fmt::format("{}: cannot be read: {}", path, system_reason(errno)));
-    }
-    if (S_ISDIR(status.st_mode)) {
-        throw InputError(fmt::format("{}: is a folder where a file is needed", path));
-    }
-    const auto too_large = [&] { return InputError(fmt::format("{}: is larger than {} bytes, the most that is read", path, most_bytes)); };
+    const std::unique_ptr<ByteSource> source = open_source(path);
     std::string contents;
-    if (S_ISREG(status.st_mode) && status.st_size > 0) {
-        if (static_cast<std::uintmax_t>(status.st_size) > most_bytes) {
-            throw too_large();
-        }
-        contents.reserve(static_cast<std::size_t>(status.st_size));
-    }
-    // Read to the end in any case: a pipe has no size, and a file may still grow.
     char buffer[1 << 16];
-    for (;;) {
-        const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-        if (got == 0) {
-            return contents;
+    while (const std::size_t got = source->read(buffer, sizeof buffer)) {
+        if (got > most_bytes - contents.size()) {
+            throw InputError(fmt::format("{}: is larger than {} bytes, the most that is read", path, most_bytes));
         }
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            throw InputError(fmt::format("{}: cannot be read: {}", path, system_reason(errno)));
-        }
-        if (static_cast<std::size_t>(got) > most_bytes - contents.size()) {
-            throw too_large();
-        }
-        contents.append(buffer, static_cast<std::size_t>(got));
+        contents.append(buffer, got);
     }
+    return contents;
 }
 
 }  // namespace normtune

@@ -5,8 +5,7 @@
 
 namespace normtune {
 
-/// The linker's digest of the running executable, as hexadecimal digits: another build, another one. Empty where the
-/// linker wrote none.
+/// The linker's digest of the running executable, as hexadecimal digits: another build, another one. Empty where the linker wrote none.
 std::string build_id();
 
 }  // namespace normtune

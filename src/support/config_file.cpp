@@ -24,15 +24,8 @@ bool may_be_shipped(const std::filesystem::path& path, std::string_view folder) 
 }
 
 [[noreturn]] void fail_unknown(std::string_view folder, const std::string& path_or_name) {
-    std::vector<std::string_view> known;
-    for (const ShippedFile& shipped : shipped_files()) {
-        std::string_view name = shipped.path;
-        if (name.starts_with(folder) && name.substr(folder.size()).starts_with("/")) {
-            name.remove_prefix(folder.size() + 1);
-            name.remove_suffix(std::string_view(".yaml").size());
-            known.push_back(name);
-        }
-    }
+    const std::vector<std::string> names = shipped_names(folder);
+    const std::vector<std::string_view> known(names.begin(), names.end());
     const std::string stem = std::filesystem::path(path_or_name).stem().string();
     throw InputError(fmt::format("no file {}, and none of that name among the shipped {}{}", quoted_for_message(path_or_name), folder,
                                  suggestion(stem, known.data(), known.data() + known.size())));

@@ -16,8 +16,7 @@ inline constexpr std::size_t most_csv_record_bytes = std::size_t{1} << 20;
 
 class CsvReader {
 public:
-    /// `file` names the input in messages. At most a record, at most most_csv_record_bytes long, is in memory at a
-    /// time.
+    /// `file` names the input in messages. At most a record, at most most_csv_record_bytes long, is in memory at a time.
     CsvReader(ByteSource& source, std::string file);
 
     /// The next record, blank lines left out; false at the end. The fields hold until the next call. Throws InputError

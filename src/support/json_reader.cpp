@@ -149,8 +149,7 @@ json parse_json(std::string_view text, std::string_view where) {
     try {
         return json::parse(text);
     } catch (const json::exception& error) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a
-        // user.
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a user.
         std::string message = error.what();
         if (const std::size_t tag = message.find("] "); message.starts_with('[') && tag != std::string::npos) {
             message.erase(0, tag + 2);

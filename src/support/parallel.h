@@ -1,14 +1,55 @@
-// Rows of host work, spread over a few threads.
+// Independent pieces of work, and rows of host work, on several threads.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <future>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "support/cores.h"
 
 namespace normtune {
+
+/// Calls work(i) for each i below `count`, in any order and on several threads. Once all have ended, throws what the
+/// least i of those that failed threw; a few calls after it may have been left out.
+template <typename Work>
+void on_all_cores(std::size_t count, const Work& work) {
+    std::atomic<std::size_t> next = 0;
+    std::mutex failing;
+    std::size_t failed = count;
+    std::exception_ptr failure;
+    const auto take = [&] {
+        for (std::size_t i = next++; i < count; i = next++) {
+            try {
+                work(i);
+            } catch (...) {
+                const std::lock_guard lock(failing);
+                if (i < failed) {
+                    failed = i;
+                    failure = std::current_exception();
+                }
+                next = count;
+            }
+        }
+    };
+    std::vector<std::future<void>> others;
+    const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
+    for (std::size_t i = 1; i < threads; ++i) {
+        others.push_back(std::async(std::launch::async, take));
+    }
+    take();
+    for (std::future<void>& other : others) {
+        other.get();
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+}
 
 /// Threads that `for_row_blocks` uses for this much work; small work stays on the calling thread.
 inline int host_threads(std::int64_t rows, std::int64_t cols) {

@@ -34,4 +34,14 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
     return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+        parts.push_back(text.substr(0, end));
+        text.remove_prefix(end + 1);
+    }
+    parts.push_back(text);
+    return parts;
+}
+
 }  // namespace normtune

@@ -30,13 +30,18 @@ private:
     std::uint64_t state_;
 };
 
+/// 64-bit FNV-1a.
+inline std::uint64_t fnv1a(std::string_view text, std::uint64_t basis = 0xcbf29ce484222325U) {
+    for (const char c : text) {
+        basis = (basis ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    }
+    return basis;
+}
+
 /// A seed for one purpose, so that two uses of the same number are not the same stream.
 inline std::uint64_t mix_seed(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0) {
-    std::uint64_t hash = 0xcbf29ce484222325U ^ seed;  // FNV-1a over the text, then mixed
-    for (const char c : purpose) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    }
-    Random random(hash ^ (index * 0xd6e8feb86659fd93U));
+    const std::uint64_t basis = 0xcbf29ce484222325U ^ seed;
+    Random random(fnv1a(purpose, basis) ^ (index * 0xd6e8feb86659fd93U));
     return random.next();
 }
 

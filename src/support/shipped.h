@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace normtune {
 
@@ -15,5 +17,7 @@ struct ShippedFile {
 std::span<const ShippedFile> shipped_files();
 /// "shapes", "qwen3" or "qwen3.yaml".
 std::optional<ShippedFile> find_shipped(std::string_view folder, std::string_view name);
+/// Names of those of a folder, without their ending.
+std::vector<std::string> shipped_names(std::string_view folder);
 
 }  // namespace normtune

@@ -152,24 +152,4 @@ bool YamlNode::boolean() const {
     return text == "true";
 }
 
-std::optional<std::int64_t> YamlNode::find_integer(std::string_view key, std::int64_t least, std::int64_t most) const {
-    const YamlNode* found = find(key);
-    return found == nullptr ? std::nullopt : std::optional(found->integer(least, most));
-}
-
-std::optional<double> YamlNode::find_number(std::string_view key, double least, double most) const {
-    const YamlNode* found = find(key);
-    return found == nullptr ? std::nullopt : std::optional(found->number(least, most));
-}
-
-std::optional<std::string> YamlNode::find_string(std::string_view key) const {
-    const YamlNode* found = find(key);
-    return found == nullptr ? std::nullopt : std::optional(found->string());
-}
-
-std::optional<bool> YamlNode::find_boolean(std::string_view key) const {
-    const YamlNode* found = find(key);
-    return found == nullptr ? std::nullopt : std::optional(found->boolean());
-}
-
 }  // namespace normtune

@@ -19,11 +19,11 @@ namespace normtune {
 
 struct YamlEntry;
 
-/// A value of a YAML file. All getters throw InputError at this value's file and line where it is not what they ask
-/// for.
+/// A value of a YAML file. All getters throw InputError at this value's file and line where it is not what they ask for.
 class YamlNode {
 public:
     enum class Kind { null, scalar, list, map };
+    static constexpr std::size_t most_text_bytes = 200;
 
     Kind kind() const { return kind_; }
     int line() const { return line_; }
@@ -49,7 +49,7 @@ public:
     /// A finite number, unquoted, least ≤ value ≤ most.
     double number(double least, double most) const;
     /// Not empty, one line (a folded block is one), printable, at most `most_bytes`; quotes are optional.
-    std::string string(std::size_t most_bytes = 200) const;
+    std::string string(std::size_t most_bytes = most_text_bytes) const;
     bool boolean() const;  // true or false
     template <typename E, std::size_t N>
     E one_of(const NameTable<E, N>& table) const {
@@ -61,10 +61,14 @@ public:
     }
 
     /// Optional keys of a map: empty where the key is absent.
-    std::optional<std::int64_t> find_integer(std::string_view key, std::int64_t least, std::int64_t most) const;
-    std::optional<double> find_number(std::string_view key, double least, double most) const;
-    std::optional<std::string> find_string(std::string_view key) const;
-    std::optional<bool> find_boolean(std::string_view key) const;
+    std::optional<std::int64_t> find_integer(std::string_view key, std::int64_t least, std::int64_t most) const {
+        return find_as(key, &YamlNode::integer, least, most);
+    }
+    std::optional<double> find_number(std::string_view key, double least, double most) const {
+        return find_as(key, &YamlNode::number, least, most);
+    }
+    std::optional<std::string> find_string(std::string_view key) const { return find_as(key, &YamlNode::string, most_text_bytes); }
+    std::optional<bool> find_boolean(std::string_view key) const { return find_as(key, &YamlNode::boolean); }
 
     /// A list of distinct values; `get` turns an item into its value.
     template <typename Get>
@@ -84,6 +88,11 @@ public:
 
 private:
     friend class YamlBuilder;
+    template <typename Value, typename... Bounds>
+    std::optional<Value> find_as(std::string_view key, Value (YamlNode::*get)(Bounds...) const, Bounds... bounds) const {
+        const YamlNode* found = find(key);
+        return found == nullptr ? std::nullopt : std::optional((found->*get)(bounds...));
+    }
     const std::string& scalar(std::string_view wanted) const;
     [[noreturn]] void fail_wanted(std::string_view wanted) const;
     [[noreturn]] void fail_unknown(std::span<const std::string_view> known) const;

@@ -1,5 +1,4 @@
-// From text to YamlNode. It listens to yaml-cpp's events and not to its node tree, which takes duplicate keys silently
-// and expands aliases without bound.
+// From text to YamlNode, by yaml-cpp's events: its node tree takes duplicate keys silently and expands aliases without bound.
 #include <sstream>
 #include <string>
 #include <string_view>

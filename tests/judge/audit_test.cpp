@@ -45,12 +45,12 @@ Judged judged(const Results& results, const Rule& rule) {
 TEST(Audit, AHeuristicLosesWhatTheBestThatObeysItLoses) {
     const Results results = short_rows();
     const Audit out = audit({&results, 1}, named_thumb_rules(), {});
-    const HeuristicLoss& te = out.problems[0].heuristics[0];
+    const Obeying& te = out.problems[0].heuristics[0];
     EXPECT_EQ(out.heuristics[0].name(), "te_rows_per_program");
-    EXPECT_EQ(te.obeying, 2u);
+    EXPECT_EQ(te.count, 2u);
     EXPECT_NEAR(te.best->loss(), 0.1, 1e-12);
-    const HeuristicLoss& quack = out.problems[0].heuristics[3];
-    EXPECT_EQ(quack.obeying, 0u);  // 16 threads a row: none was measured
+    const Obeying& quack = out.problems[0].heuristics[3];
+    EXPECT_EQ(quack.count, 0u);  // 16 threads a row: none was measured
     EXPECT_EQ(quack.best, nullptr);
 }
 
@@ -136,7 +136,7 @@ TEST(Audit, GroupsAreByOpAndModeWithTheWorstAndTheGeometricMean) {
     EXPECT_EQ(te[1].mode, "backward");
     EXPECT_EQ(te[1].judged, 0u);
     EXPECT_EQ(te[2].op, "");
-    EXPECT_EQ(te[2].problems, 3u);
+    EXPECT_EQ(te[2].places, 3u);
 }
 
 TEST(Audit, NothingMeasuredIsAnError) {

@@ -9,7 +9,7 @@ namespace normtune {
 namespace {
 
 TEST(Table, AlignsColumnsAndLeavesNoTrailingSpace) {
-    Table table({{"name"}, {"us", Align::right}, {"note"}});
+    Table table("name|>us|note");
     table.add({"a", "1.5", ""});
     table.add({"longer", "12.25", "é"});
     EXPECT_EQ(table.text({}),
@@ -20,19 +20,19 @@ TEST(Table, AlignsColumnsAndLeavesNoTrailingSpace) {
 }
 
 TEST(Table, MarkdownKeepsTheAlignment) {
-    Table table({{"name"}, {"value", Align::right}});
+    Table table("name|>value");
     table.add({"a", "1"});
     EXPECT_EQ(table.markdown(), "| name | value |\n|---|--:|\n| a | 1 |\n");
 }
 
 TEST(Table, EmphasisIsAnsiOnlyWithColour) {
-    Table table({{"name"}});
+    Table table("name");
     EXPECT_EQ(table.text({.color = true}), "\033[1mname\033[0m\n");
     EXPECT_EQ(table.text({.color = false}), "name\n");
 }
 
 TEST(Table, RefusesARowOfAnotherLength) {
-    Table table({{"a"}, {"b"}});
+    Table table("a|b");
     EXPECT_THROW(table.add({"1"}), std::logic_error);
 }
 

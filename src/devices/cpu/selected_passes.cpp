@@ -2,23 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string_view>
 
 #include "devices/cpu/traits.h"
 #include "devices/device.h"
+#include "support/random.h"
 
 namespace normtune::cpu {
 
 namespace {
-
-std::uint64_t fnv1a(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    }
-    return hash;
-}
 
 /// Notes each pass under a name that leaves out what its code does not depend on.
 class Selection {

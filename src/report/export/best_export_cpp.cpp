@@ -20,10 +20,9 @@ constexpr std::string_view dispatch = R"(struct Choice {
     bool exact;     // was this very shape measured?
 };
 
-// The winner of the shape; of a shape that was not measured, that of the nearest: first the nearest number of columns,
-// then the nearest number of rows, both by the ratio, and the smaller of two as near. There `reduction` is `masked`
-// where `even` does not hold. Empty: nothing of that op, mode, dtype and casting was measured. It looks through all
-// entries: ask once a shape, not once a launch.
+// The winner of the shape; of a shape that was not measured, that of the nearest: first the nearest number of columns, then the nearest
+// number of rows, both by the ratio, and the smaller of two as near. There `reduction` is `masked` where `even` does not hold. Empty:
+// nothing of that op, mode, dtype and casting was measured. It looks through all entries: ask once a shape, not once a launch.
 inline std::optional<Choice> best(Op op, Mode mode, Dtype dtype, Casting casting, std::int64_t rows,
                                   std::int64_t cols) {
     const auto distance = [](std::int64_t a, std::int64_t b) {

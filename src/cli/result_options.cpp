@@ -1,6 +1,7 @@
-#include "cli/record_files.h"
+#include "cli/result_options.h"
 
 #include <algorithm>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,29 @@ std::vector<std::vector<Results>> by_device(std::vector<Results> runs) {
         (found == out.end() ? out.emplace_back() : *found).push_back(std::move(run));
     }
     return out;
+}
+
+Value heuristic(std::vector<ThumbRule>& target) {
+    return {"NAME=EXPRESSION", {}, Completion::none, [&target](const std::string& word) {
+                ThumbRule own = ThumbRule::parse(word);
+                if (std::any_of(target.begin(), target.end(), [&](const ThumbRule& other) { return other.name() == own.name(); })) {
+                    throw InputError(fmt::format("'{}' is there already; take another name", own.name()));
+                }
+                target.push_back(std::move(own));
+            }};
+}
+
+void declare_matching(OptionSet& options, CompareSettings& settings) {
+    options.group("Matching");
+    options.one("--by", name_of(match_by_names, settings.by),
+                "config: each configuration with itself\nbest: each side's winner of a problem (default: config)");
+    options.list("--across", name_of(facet_names, settings.across), "What may differ; without it such results are refused");
+}
+
+std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate) {
+    std::future<ResultRows> after = std::async(std::launch::async, [&] { return read_result_rows(candidate); });
+    ResultRows before = read_result_rows(baseline);
+    return {std::move(before), after.get()};
 }
 
 }  // namespace normtune::cli

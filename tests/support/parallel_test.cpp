@@ -1,4 +1,4 @@
-#include "support/on_all_cores.h"
+#include "support/parallel.h"
 
 #include <stdexcept>
 #include <string>

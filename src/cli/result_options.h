@@ -1,0 +1,41 @@
+// Options of the commands that read results, and the reading.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/option_set.h"
+#include "judge/comparison.h"
+#include "judge/thumb_rule.h"
+#include "store/results.h"
+
+namespace normtune::cli {
+
+/// Result files for the commands that judge configurations, with what a CSV does not say of its device made up for.
+class RecordFiles {
+public:
+    /// RESULTS, and what a CSV needs besides.
+    void declare(OptionSet& options);
+    /// Throws InputError: none named, or what reading them throws.
+    std::vector<Results> read() const;
+
+private:
+    std::vector<std::string> files_;
+    std::optional<std::int64_t> compute_units_;
+};
+
+/// Runs of one device each, by its name, in order of first appearance.
+std::vector<std::vector<Results>> by_device(std::vector<Results> runs);
+
+/// A user's own rule of thumb, NAME=EXPRESSION, added to `target`; a name that is there already is refused.
+Value heuristic(std::vector<ThumbRule>& target);
+
+/// How compare and gate match rows; fills in `settings`.
+void declare_matching(OptionSet& options, CompareSettings& settings);
+
+/// Both files, read at once. Throws InputError.
+std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate);
+
+}  // namespace normtune::cli

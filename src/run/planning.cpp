@@ -1,0 +1,101 @@
+#include "run/planning.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "devices/registry.h"
+#include "space/rules.h"
+#include "support/parallel.h"
+
+namespace normtune {
+namespace {
+
+PlannedProblem plan_one(const Problem& problem, const PlanningOptions& options, const BackendTraits& traits) {
+    PlannedProblem out;
+    PlanVisitor visitor;
+    if (options.list || options.list_pruned || options.compile) {
+        visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
+            if (pruned_by == nullptr && (options.list || options.compile)) {
+                out.kept.push_back(configuration);
+            } else if (pruned_by != nullptr && options.list_pruned) {
+                out.pruned.push_back({configuration, pruned_by->rule});
+            }
+        };
+    }
+    out.plan = plan_problem(problem, options.space, traits, options.device, options.list_pruned, visitor);
+    return out;
+}
+
+CompiledCode compile_one(CodeCompiler& compiler, const Problem& problem, const Configuration& configuration, const CodeRules& rules) {
+    CompiledCode out;
+    try {
+        out.info = compiler.compile(problem, configuration);
+        if (const Rule* rule = rules.taken_by(configuration, out.info->figures())) {
+            out.pruned = true;
+            out.reason = fmt::format("{}: {}", rule->name, rule->keep);
+        }
+    } catch (const DeviceError& error) {
+        out.reason = error.what();
+    }
+    return out;
+}
+
+/// One problem is queued ahead of the one whose results are taken, so that no core waits.
+void compile_all(Planning& planning, CodeCompiler& compiler) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto queue = [&](std::size_t i) {
+        if (i < planning.problems.size()) {
+            for (const Configuration& configuration : planning.problems[i].kept) {
+                compiler.ahead(planning.problems[i].plan.problem, configuration);
+            }
+        }
+    };
+    queue(0);
+    for (std::size_t i = 0; i < planning.problems.size(); ++i) {
+        queue(i + 1);
+        PlannedProblem& planned = planning.problems[i];
+        const CodeRules rules(planning.options.space, planned.plan.problem, planning.options.device);
+        for (const Configuration& configuration : planned.kept) {
+            planned.compiled.push_back(compile_one(compiler, planned.plan.problem, configuration, rules));
+        }
+    }
+    planning.compiler = compiler.name();
+    planning.compile_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+bool Planning::compiles() const {
+    return std::all_of(problems.begin(), problems.end(), [](const PlannedProblem& problem) {
+        return std::all_of(problem.compiled.begin(), problem.compiled.end(),
+                           [](const CompiledCode& code) { return code.info.has_value(); });
+    });
+}
+
+SearchSpace one_point_space(const Configuration& configuration) {
+    SearchSpace space;
+    space.name = configuration.key();
+    for (const AxisRow& row : axis_table) {
+        space.axes.push_back({row.axis, {axis_value(configuration, row.axis)}});
+    }
+    return space;
+}
+
+Planning plan_sweep(PlanningOptions options) {
+    Planning out{std::move(options)};
+    const BackendTraits traits = backend_traits(out.options.device.backend);
+    const std::unique_ptr<CodeCompiler> compiler = out.options.compile ? open_compiler(out.options.device) : nullptr;
+    const std::vector<Problem>& problems = out.options.problems;
+    const ShardShare share = share_of(out.options.shard.value_or(Shard{}), problems, out.options.space, traits, out.options.device);
+    out.of_work = share.of_work;
+    out.problems.resize(share.places.size());
+    on_all_cores(out.problems.size(), [&](std::size_t i) { out.problems[i] = plan_one(problems[share.places[i]], out.options, traits); });
+    if (compiler != nullptr) {
+        compile_all(out, *compiler);
+    }
+    return out;
+}
+
+}  // namespace normtune
