@@ -71,7 +71,8 @@ struct SampleRequest {
 struct SampleBatch {
     std::vector<double> us;  // one value a sample, microseconds a launch
     int launches_per_sample = 1;
-    std::string timer;  // "steady_clock", "events", "graph": how the device was timed
+    std::int64_t rotation_bytes = 0;  // of the sets that this rotation's launches have touched so far
+    std::string timer;                // "steady_clock", "events", "graph": how the device was timed
     std::optional<double> clock_mhz;
     std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };
@@ -97,9 +98,6 @@ public:
     virtual std::span<std::byte> staging(std::size_t bytes);
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
-    /// What verification is to find, on a device that plays a script and computes nothing. Every other device leaves
-    /// this as it is, and a Verifier decides.
-    virtual std::optional<Verification> scripted_verification(const Problem&, const Candidate&) { return std::nullopt; }
     /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
     /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;

@@ -35,7 +35,6 @@ struct BatchContext {
     WorkerSession& session;
     Recorder& recorder;
     RoundTaker& rounds;
-    std::int64_t rotation_bytes = 0;
     std::optional<Deadline> end;  // trials that go on then end with time_cap
     int number = 0;               // of the batch within the problem
 };

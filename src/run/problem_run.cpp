@@ -112,8 +112,6 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     auto opened = session_.open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
         lost_ = *failure;
-    } else {
-        rotation_bytes_ = std::get<OpenedReply>(opened).rotation_bytes;
     }
     std::vector<RunningTrial> batch;
     for (bool first = true; !lost_ && !pending_.empty() && (first || !past(rounds_end_)); first = false) {
@@ -235,7 +233,7 @@ void ProblemRun::measure_batch(std::vector<RunningTrial>& batch) {
     if (batch.empty()) {
         return;
     }
-    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rotation_bytes_, rounds_end_, batches_};
+    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rounds_end_, batches_};
     if (!races()) {
         lost_ = BatchRounds(context, batch).measure();
         return;
