@@ -8,7 +8,6 @@
 #include "devices/gpu/planted_faults.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
-#include "space/common_limits.h"
 
 namespace normtune::gpu {
 namespace {
