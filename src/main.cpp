@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "devices/hip/hiprtc.h"
+#include "devices/registry.h"
 #include "run/worker/worker.h"
 #include "support/error.h"
 
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
         if (const std::optional<int> status = run_as_worker(argc, argv)) {  // a sweep's own child process
             return *status;
         }
-        if (const std::optional<int> status = hip::run_as_hip_compiler(argc, argv)) {  // a compile pool's own child
+        if (const std::optional<int> status = run_as_backends_child(argc, argv)) {  // a compile pool's own child
             return *status;
         }
         const std::vector<std::string> words(argv, argv + argc);

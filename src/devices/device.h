@@ -90,9 +90,6 @@ public:
     virtual std::span<std::byte> staging(std::size_t bytes);
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
-    /// What verification is to find, on a device that plays a script and computes nothing. Every other device leaves
-    /// this as it is, and a Verifier decides.
-    virtual std::optional<Verification> scripted_verification(const Problem&, const Candidate&) { return std::nullopt; }
     /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
     /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;

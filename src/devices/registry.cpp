@@ -1,18 +1,13 @@
 #include "devices/registry.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
+#include "devices/compile/compile_cache.h"
 #include "devices/cpu/cpu_device.h"
-#include "devices/cpu/traits.h"
-#include "devices/cuda/code.h"
-#include "devices/cuda/cuda_device.h"
-#include "devices/cuda/discovery.h"
-#include "devices/hip/code.h"
-#include "devices/hip/discovery.h"
-#include "devices/hip/hip_device.h"
+#include "devices/cuda/cuda_backend.h"
+#include "devices/hip/hip_backend.h"
 #include "devices/replay/replay_device.h"
 #include "support/error.h"
 
@@ -20,33 +15,38 @@ namespace normtune {
 
 namespace {
 
-void check_cpu(int ordinal) {
-    if (ordinal != 0) {
-        throw InputError(fmt::format("no cpu device {}: all processors together are device 0", ordinal));
-    }
+/// Of GPUs, those first that are reported first.
+const std::vector<BackendRow>& rows() {
+    static const std::vector<BackendRow> all{cuda::backend(), cpu::backend(), hip::backend(), replay_backend()};
+    return all;
 }
 
 }  // namespace
 
+const BackendRow& backend_row(Backend backend) {
+    return *std::find_if(rows().begin(), rows().end(), [&](const BackendRow& row) { return row.backend == backend; });
+}
+
 std::vector<DeviceReport> find_devices() {
-    std::vector<DeviceReport> reports = cuda::find_cuda_devices();
-    reports.push_back({Backend::cpu, cpu::describe_cpu(), ""});
-    const std::vector<DeviceReport> hip = hip::find_hip_devices();
-    // The best first: any GPU before the processors.
-    const bool gpu_of_amd = std::any_of(hip.begin(), hip.end(), [](const DeviceReport& r) { return r.info.has_value(); });
-    reports.insert(gpu_of_amd ? reports.end() - 1 : reports.end(), hip.begin(), hip.end());
-    return reports;
+    std::vector<DeviceReport> all;
+    for (const BackendRow& row : rows()) {
+        if (!row.is_listed) {
+            continue;
+        }
+        const std::vector<DeviceReport> reports = row.find("");
+        // The best first: any GPU before the processors.
+        const bool usable = std::any_of(reports.begin(), reports.end(), [](const DeviceReport& report) { return report.info.has_value(); });
+        const auto before =
+            std::find_if(all.begin(), all.end(), [&](const DeviceReport& report) { return usable && report.backend == Backend::cpu; });
+        all.insert(before, reports.begin(), reports.end());
+    }
+    return all;
 }
 
 std::vector<int> usable_ordinals(Backend backend, const std::string& script) {
     std::vector<int> ordinals;
-    if (backend == Backend::replay) {
-        ordinals.resize(static_cast<std::size_t>(replay_device_count(script)));
-        std::iota(ordinals.begin(), ordinals.end(), 0);
-        return ordinals;
-    }
-    for (const DeviceReport& report : find_devices()) {
-        if (report.info && report.backend == backend) {
+    for (const DeviceReport& report : backend_row(backend).find(script)) {
+        if (report.info) {
             ordinals.push_back(report.info->ordinal);
         }
     }
@@ -54,84 +54,53 @@ std::vector<int> usable_ordinals(Backend backend, const std::string& script) {
 }
 
 BackendTraits backend_traits(Backend backend) {
-    switch (backend) {
-        case Backend::cpu:
-            return cpu::cpu_traits();
-        case Backend::cuda:
-            return cuda::cuda_traits();
-        case Backend::replay:
-            return replay_traits();
-        default:
-            return hip::hip_traits();
-    }
+    return backend_row(backend).traits();
 }
 
 std::vector<std::string> known_architectures() {
-    std::vector<std::string> all = known_architectures(Backend::cuda);
-    const std::vector<std::string> hip = known_architectures(Backend::hip);
-    all.insert(all.end(), hip.begin(), hip.end());
+    std::vector<std::string> all;
+    for (const BackendRow& row : rows()) {
+        const std::vector<std::string> own = known_architectures(row.backend);
+        all.insert(all.end(), own.begin(), own.end());
+    }
     return all;
 }
 
 std::vector<std::string> known_architectures(Backend backend) {
-    switch (backend) {
-        case Backend::cuda:
-            return cuda::known_cuda_architectures();
-        case Backend::hip:
-            return hip::known_hip_architectures();
-        default:
-            return {};
+    std::vector<std::string> out;
+    for (const DeviceInfo& device : backend_row(backend).planned) {
+        out.push_back(device.arch);
     }
+    return out;
 }
 
 DeviceInfo describe_architecture(const std::string& arch) {
-    if (const std::optional<DeviceInfo> known = cuda::known_cuda_device(arch)) {
-        return *known;
-    }
-    if (const std::optional<DeviceInfo> known = hip::known_hip_device(arch)) {
-        return *known;
+    for (const BackendRow& row : rows()) {
+        for (const DeviceInfo& device : row.planned) {
+            if (device.arch == arch) {
+                return device;
+            }
+        }
     }
     throw InputError(
         fmt::format("no architecture {} is known; those that are: {}", quoted_for_message(arch), fmt::join(known_architectures(), ", ")));
 }
 
 std::unique_ptr<CodeCompiler> open_compiler(const DeviceInfo& device) {
-    if (device.backend == Backend::hip) {
-        return gpu::offline_compiler(device, hip::toolchain(device.arch));
-    }
-    if (device.backend != Backend::cuda) {
+    const BackendRow& row = backend_row(device.backend);
+    if (!row.compiler) {
         throw InputError(fmt::format("--compile: the {} backend compiles nothing at run time; with --arch {} it needs no device",
                                      backend_names.name(device.backend), fmt::join(known_architectures(), ", ")));
     }
-    return gpu::offline_compiler(device, cuda::toolchain(device.arch));
+    return row.compiler(device);
 }
 
 std::unique_ptr<Device> open_device(Backend backend, int ordinal, const std::string& script) {
-    switch (backend) {
-        case Backend::cpu:
-            check_cpu(ordinal);
-            return cpu::open_cpu();
-        case Backend::cuda:
-            return cuda::open_cuda_device(ordinal);
-        case Backend::replay:
-            return open_replay(script, ordinal);
-        default:
-            return hip::open_hip_device(ordinal);
-    }
+    return backend_row(backend).open(ordinal, script);
 }
 
 DeviceInfo describe_device(Backend backend, int ordinal, const std::string& script) {
-    switch (backend) {
-        case Backend::cpu:
-            check_cpu(ordinal);
-            return cpu::describe_cpu();
-        case Backend::cuda:
-            return cuda::describe_cuda_device(ordinal);
-        case Backend::replay:
-            return describe_replay(script, ordinal);
-        default:
-            return hip::describe_hip_device(ordinal);
-    }
+    return backend_row(backend).describe(ordinal, script);
 }
 
 DeviceInfo described(const std::vector<DeviceReport>& reports, Backend backend, int ordinal) {
@@ -144,6 +113,20 @@ DeviceInfo described(const std::vector<DeviceReport>& reports, Backend backend, 
         throw InputError(fmt::format("{} device {} cannot be used: {}", name, ordinal, report.why_not));
     }
     return *report.info;
+}
+
+std::string kernels_digest(const DeviceInfo& device, const std::string& script) {
+    const std::string text = backend_row(device.backend).kernels(device, script);
+    return content_hash(text.data(), text.size());
+}
+
+std::optional<int> run_as_backends_child(int argc, char** argv) {
+    for (const BackendRow& row : rows()) {
+        if (const std::optional<int> status = row.run_as_child == nullptr ? std::nullopt : row.run_as_child(argc, argv)) {
+            return status;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace normtune

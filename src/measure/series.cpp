@@ -27,6 +27,7 @@ void Series::add(const SampleBatch& batch) {
     }
     timer_ = batch.timer;
     launches_per_sample_ = batch.launches_per_sample;
+    rotation_bytes_ = std::max(rotation_bytes_, batch.rotation_bytes);  // a new worker begins anew
 }
 
 void Series::discard(const SampleBatch& batch) {
@@ -43,6 +44,7 @@ Measurement Series::measurement() const {
     out.rounds = rounds_;
     out.samples = static_cast<int>(samples_us_.size());
     out.launches_per_sample = launches_per_sample_;
+    out.rotation_bytes = rotation_bytes_;
     if (!samples_us_.empty()) {
         out.p20_us = quantile(samples_us_, 0.2);
         out.p50_us = quantile(samples_us_, 0.5);
@@ -66,7 +68,6 @@ Measurement summarise(const Series& kernel, const Series& copy, const Series& em
     out.limit_ratio = out.limit_us > 0 ? out.p50_us / out.limit_us : 0;
     out.floor_us = empty_launch.p50_us();
     out.memory_bytes = tensor_bytes(*context.problem) + context.workspace_bytes;
-    out.rotation_bytes = context.rotation_bytes;
     out.cold = context.cold;
     out.stop_reason = context.stop_reason;
     return out;

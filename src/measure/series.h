@@ -26,7 +26,7 @@ public:
     int discarded() const { return discarded_; }
     double p50_us() const;  // 0 where there are no samples
 
-    /// Rounds, quantiles over all samples, timer, clock and throttling; what needs the problem is left to `summarise`.
+    /// Rounds, quantiles over all samples, rotation, timer, clock and throttling; what needs the problem is left to `summarise`.
     Measurement measurement() const;
 
 private:
@@ -39,6 +39,7 @@ private:
     std::vector<double> clocks_mhz_;
     std::string timer_;
     int launches_per_sample_ = 1;
+    std::int64_t rotation_bytes_ = 0;
     int discarded_ = 0;
     double spent_us_ = 0;
 };
@@ -47,7 +48,6 @@ private:
 struct MeasurementContext {
     const Problem* problem = nullptr;
     std::int64_t workspace_bytes = 0;
-    std::int64_t rotation_bytes = 0;
     bool cold = true;
     StopReason stop_reason = StopReason::none;
 };

@@ -91,7 +91,6 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
     MeasurementContext context;
     context.problem = &context_.problem;
     context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
-    context.rotation_bytes = context_.rotation_bytes;
     context.cold = context_.options.cold;
     context.stop_reason = reason;
     return summarise(series, references_[2 * side].series, references_[2 * side + 1].series, context);

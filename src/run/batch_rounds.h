@@ -34,7 +34,6 @@ struct BatchContext {
     WorkerSession& session;
     Recorder& recorder;
     RoundTaker& rounds;
-    std::int64_t rotation_bytes = 0;
     std::optional<Deadline> end;
     int number = 0;              // of the batch within the problem
     bool keeps_kernels = false;  // of trials that stop and were not dropped

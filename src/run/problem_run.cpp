@@ -108,8 +108,6 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     auto opened = session_.open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
         lost_ = *failure;
-    } else {
-        rotation_bytes_ = std::get<OpenedReply>(opened).rotation_bytes;
     }
     std::vector<RunningTrial> batch;
     for (bool first = true; !lost_ && !pending_.empty() && (first || !past(rounds_end_)); first = false) {
@@ -237,8 +235,7 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (has_incumbent && best_) {
         batch.push_back({best_->id, {}, true});
     }
-    const BatchContext context{options_, problem_,        candidates_, session_, recorder_,
-                               rounds_,  rotation_bytes_, rounds_end_, batches_, has_incumbent};
+    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rounds_end_, batches_, has_incumbent};
     BatchRounds rounds(context, batch);
     if (!measure_batch(*scheduler_, trials, batch.size() > trials, rounds)) {
         lost_ = rounds.lost();

@@ -68,7 +68,6 @@ private:
     std::vector<TrialId> pending_;  // indices into candidates_, in the order in which they run, last first
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
-    std::int64_t rotation_bytes_ = 0;
     /// The fastest recorded trial that may win: the incumbent.
     struct Best {
         TrialId id;

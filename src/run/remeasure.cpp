@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/strategies/strategy.h"
 #include "run/planning.h"
 #include "store/run_folder.h"
 #include "support/descriptor.h"
@@ -48,7 +49,7 @@ Results measure_again(const Suspects& suspects, const DeviceChoice& device, cons
         options.space = one_point_space(Configuration::parse(configuration));
         device.set(options);
         options.cold = suspects.cold;
-        options.strategy = Strategy::exhaustive;
+        options.strategy = find_strategy("exhaustive");
         options.stop_rule.least_rounds = options.stop_rule.most_rounds;  // it matters: as many rounds as there may be
         options.out_folder = folder.path();
         SweepResult swept = run_sweep(options, *make_sink());

@@ -223,6 +223,9 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const Deadline end = deadline_in(selected.budget_s);
     const std::vector<DeviceInfo> devices = describe_devices(selected, progress);
     const DeviceInfo& device = devices.front();
+    if (const auto& warning = backend_row(selected.backend).warning; warning && !warning().empty()) {
+        progress.warn(warning());
+    }
     const ShardShare share = share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
     std::vector<ProblemTrials> plans = plan_all(options, share, device);

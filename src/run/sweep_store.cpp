@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "devices/compile/kernels_digest.h"
+#include "devices/registry.h"
 #include "judge/thumb_rule.h"
 #include "run/sweep_text.h"
 #include "store/stored_results.h"

@@ -33,8 +33,25 @@ DynamicLibrary::DynamicLibrary(std::span<const std::string> candidates) {
     }
 }
 
-void* DynamicLibrary::symbol(const char* name) const {
-    return handle_ == nullptr ? nullptr : dlsym(handle_, name);
+void* DynamicLibrary::find(const std::string& name) const {
+    return handle_ == nullptr ? nullptr : dlsym(handle_, name.c_str());
+}
+
+std::vector<std::string> library_candidates(std::span<const std::string> names, std::initializer_list<const char*> variables,
+                                            const char* subfolder, const char* installed) {
+    std::vector<std::string> out;
+    for (const char* variable : variables) {
+        if (const char* home = std::getenv(variable)) {
+            for (const std::string& name : names) {
+                out.push_back(fmt::format("{}/{}/{}", home, subfolder, name));
+            }
+        }
+    }
+    out.insert(out.end(), names.begin(), names.end());
+    for (const std::string& name : names) {
+        out.push_back(fmt::format("{}/{}", installed, name));
+    }
+    return out;
 }
 
 std::vector<std::string> pip_installed_libraries(const std::string& pattern) {

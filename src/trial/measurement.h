@@ -29,12 +29,12 @@ struct Measurement {
     double p20_us = 0;
     double p50_us = 0;
     double p80_us = 0;
-    double gbps = 0;                // least bytes / p50, 10⁹ bytes a second
-    double limit_us = 0;            // p50 of the copy of the same least bytes, in the same rounds
-    double limit_ratio = 0;         // p50 / limit
-    double floor_us = 0;            // p50 of an empty launch
-    std::int64_t memory_bytes = 0;  // tensors and workspace; rotation not counted
-    std::int64_t rotation_bytes = 0;
+    double gbps = 0;                  // least bytes / p50, 10⁹ bytes a second
+    double limit_us = 0;              // p50 of the copy of the same least bytes, in the same rounds
+    double limit_ratio = 0;           // p50 / limit
+    double floor_us = 0;              // p50 of an empty launch
+    std::int64_t memory_bytes = 0;    // tensors and workspace; rotation not counted
+    std::int64_t rotation_bytes = 0;  // of the buffer sets that its launches touched
     bool cold = true;
     std::string timer;
     StopReason stop_reason = StopReason::none;

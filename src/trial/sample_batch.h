@@ -1,6 +1,7 @@
 // What one round of measuring gives.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,8 @@ namespace normtune {
 struct SampleBatch {
     std::vector<double> us;  // one value a sample, microseconds a launch
     int launches_per_sample = 1;
-    std::string timer;  // "steady_clock", "events", "graph": how the device was timed
+    std::int64_t rotation_bytes = 0;  // of the sets that this rotation's launches have touched so far
+    std::string timer;                // "steady_clock", "events", "graph": how the device was timed
     std::optional<double> clock_mhz;
     std::vector<std::string> throttle_reasons;  // empty: not throttled, or the driver does not tell
 };

@@ -1,12 +1,9 @@
-#include "devices/cuda/compiler.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <thread>
 
 #include "devices/cuda/code.h"
-#include "devices/cuda/discovery.h"
 #include "devices/cuda/nvrtc.h"
 #include "devices/default_space.h"
 #include "kernels/gpu/limits.h"
@@ -31,14 +28,15 @@ TEST(CudaOccupancy, CountsWhatRegistersSharedMemoryAndThreadsLeave) {
 }
 
 TEST(KnownCudaDevices, AreThoseThatPlanningOffers) {
-    for (const std::string& arch : known_cuda_architectures()) {
-        const std::optional<DeviceInfo> device = known_cuda_device(arch);
-        ASSERT_TRUE(device);
-        EXPECT_EQ(device->arch, arch);
-        EXPECT_TRUE(device->has_async_copy);
-        EXPECT_GE(device->compute_units, 100);
+    ASSERT_FALSE(known_architectures(Backend::cuda).empty());
+    for (const std::string& arch : known_architectures(Backend::cuda)) {
+        const DeviceInfo device = describe_architecture(arch);
+        EXPECT_EQ(device.backend, Backend::cuda);
+        EXPECT_EQ(device.arch, arch);
+        EXPECT_TRUE(device.has_async_copy);
+        EXPECT_GE(device.compute_units, 100);
     }
-    EXPECT_FALSE(known_cuda_device("sm_42"));
+    EXPECT_THROW(describe_architecture("sm_42"), InputError);
 }
 
 class CudaCompiler : public ::testing::Test {
@@ -52,6 +50,9 @@ protected:
     }
     void TearDown() override { unsetenv("NORMTUNE_CACHE_DIR"); }
 
+    /// With `threads` threads.
+    static CompilePool pool(const char* arch, int threads) { return {nvrtc_name(), arch, threads, nvrtc_compile}; }
+
     static SourceText kernel(int number) {
         return SourceText("extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = " + std::to_string(number) + ".0f; }");
     }
@@ -61,7 +62,7 @@ protected:
 
 TEST_F(CudaCompiler, CompilesAheadOnceAndFindsItInTheCacheLater) {
     {
-        Compiler compiler("sm_80", 2);
+        CompilePool compiler = pool("sm_80", 2);
         for (int i = 0; i < 8; ++i) {
             compiler.ahead({}, kernel(i % 4));
         }
@@ -73,15 +74,15 @@ TEST_F(CudaCompiler, CompilesAheadOnceAndFindsItInTheCacheLater) {
             EXPECT_EQ(compiler.get({}, kernel(i)).get(), result.get());
         }
     }
-    Compiler again("sm_80", 1);
+    CompilePool again = pool("sm_80", 1);
     EXPECT_TRUE(again.get({}, kernel(1))->from_cache);
     EXPECT_FALSE(again.get({"-DX=1"}, kernel(1))->from_cache) << "other options are another job";
-    Compiler other("sm_90", 1);
+    CompilePool other = pool("sm_90", 1);
     EXPECT_FALSE(other.get({}, kernel(1))->from_cache) << "another architecture is another job";
 }
 
 TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
-    Compiler compiler("sm_80", 2);
+    CompilePool compiler = pool("sm_80", 2);
     const SourceText wrong("extern \"C\" __global__ void k() { undeclared = 1; }");
     compiler.ahead({}, wrong);
     compiler.ahead({}, kernel(1));
@@ -98,13 +99,13 @@ TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
 }
 
 TEST_F(CudaCompiler, AnUnknownArchitectureIsUnsupported) {
-    DeviceInfo device = *known_cuda_device("sm_80");
+    DeviceInfo device = describe_architecture("sm_80");
     device.arch = "sm_42";
     EXPECT_THROW(normtune::open_compiler(device), InputError);
 }
 
 TEST_F(CudaCompiler, MayBeLeftWithWorkInTheQueue) {
-    Compiler compiler("sm_80", 2);
+    CompilePool compiler = pool("sm_80", 2);
     for (int i = 0; i < 50; ++i) {
         compiler.ahead({}, kernel(i));
     }
@@ -118,7 +119,7 @@ TEST_F(CudaCompiler, TheDefaultSpaceDoesNotSpill) {
 #endif
     for (const char* arch : {"sm_80", "sm_90"}) {
         const testing::CompiledSpace space =
-            testing::compile_default_space(*known_cuda_device(arch), [](const Configuration&) { return true; });
+            testing::compile_default_space(describe_architecture(arch), [](const Configuration&) { return true; });
         EXPECT_LE(space.spilled, space.compiled / 20) << "the register limit lets too much pass";
     }
 }

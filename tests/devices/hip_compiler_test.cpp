@@ -9,7 +9,6 @@
 #include "devices/hip/clang.h"
 #include "devices/hip/code.h"
 #include "devices/hip/code_object.h"
-#include "devices/hip/discovery.h"
 #include "devices/hip/hiprtc.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
@@ -34,7 +33,8 @@ TEST(HipOccupancy, CountsWhatRegistersWavefrontsAndSharedMemoryLeave) {
 }
 
 TEST(KnownHipDevices, AreThoseThatPlanningOffers) {
-    for (const std::string& arch : known_hip_architectures()) {
+    ASSERT_FALSE(known_architectures(Backend::hip).empty());
+    for (const std::string& arch : known_architectures(Backend::hip)) {
         const DeviceInfo device = describe_architecture(arch);
         EXPECT_EQ(device.backend, Backend::hip);
         EXPECT_EQ(device.arch, arch);
@@ -159,7 +159,7 @@ TEST_P(HipArchitecture, CompilesTheDefaultSpace) {
         GTEST_SKIP() << why_not;
     }
     std::mt19937 random(11);
-    testing::compile_default_space(*known_hip_device(GetParam().arch), [&](const Configuration& c) {
+    testing::compile_default_space(describe_architecture(GetParam().arch), [&](const Configuration& c) {
         return random() % (c.waves_per_eu == 0 ? GetParam().one_in : 16 * GetParam().one_in) == 0;
     });
 }

@@ -1,5 +1,3 @@
-#include "devices/compile/kernels_digest.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -122,14 +122,15 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
         EXPECT_EQ(error.fault(), DeviceFault::unsupported);
     }
     EXPECT_NO_THROW(device->compile(small_problem(512), never_recorded));
-    EXPECT_EQ(device->scripted_verification(small_problem(), incorrect.candidate)->reason, "y is off");
-    EXPECT_TRUE(device->scripted_verification(small_problem(), {})->passed);
+    const auto& verify = replay_backend().verify;
+    EXPECT_EQ(verify(*device, small_problem(), incorrect.candidate).reason, "y is off");
+    EXPECT_TRUE(verify(*device, small_problem(), {}).passed);
 }
 
 TEST(Replay, DescribesTheScriptsDevice) {
     const TemporaryFolder folder;
-    const DeviceInfo device =
-        describe_replay(folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"), 0);
+    const DeviceInfo device = describe_device(
+        Backend::replay, 0, folder.write("s.yaml", "device: {name: H100, arch: sm_90, warp_size: 32, compute_units: 132, cache_mib: 50}"));
     EXPECT_EQ(device.backend, Backend::replay);
     EXPECT_EQ(device.name, "H100");
     EXPECT_EQ(device.arch, "sm_90");

@@ -51,6 +51,11 @@ int hiprtcCreateProgram(Program** program, const char* source, const char*, int,
     *program = new Program{source, {}, {}};
     return good;
 }
+int hiprtcDestroyProgram(Program** program) {
+    delete *program;
+    *program = nullptr;
+    return good;
+}
 int hiprtcCompileProgram(Program* program, int count, const char* const* options) {
     normtune::CompileJob job;
     job.source = normtune::SourceText(program->source);

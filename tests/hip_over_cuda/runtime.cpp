@@ -41,9 +41,9 @@ const Driver* cuda() {
 
 /// hipDeviceAttribute_t.
 const std::map<int, Attribute> attributes{
-    {19, Attribute::cache_bytes},          {56, Attribute::max_threads_per_program},  {57, Attribute::threads_per_compute_unit},
-    {63, Attribute::compute_units},        {74, Attribute::shared_bytes_per_program}, {87, Attribute::warp_size},
-    {10013, Attribute::can_wait_for_value}};
+    {19, Attribute::cache_bytes},     {56, Attribute::max_threads_per_program},  {57, Attribute::threads_per_compute_unit},
+    {63, Attribute::compute_units},   {74, Attribute::shared_bytes_per_program}, {87, Attribute::warp_size},
+    {59, Attribute::memory_bus_bits}, {60, Attribute::memory_clock_khz},         {10013, Attribute::can_wait_for_value}};
 
 /// CUDA must be asked before it gives a program more than 48 KiB; HIP need not.
 Status allow_shared(Function function, std::size_t bytes) {
@@ -200,6 +200,9 @@ Status hipEventDestroy(Event event) {
 }
 Status hipGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long flags) {
     return cuda()->graph_instantiate(exec, graph, flags);
+}
+Status hipGraphUpload(GraphExec exec, Stream stream) {
+    return cuda()->graph_upload == nullptr ? good : cuda()->graph_upload(exec, stream);
 }
 Status hipGraphLaunch(GraphExec exec, Stream stream) {
     return cuda()->graph_launch(exec, stream);

@@ -58,12 +58,14 @@ TEST(Protocol, RepliesComeBackAsTheyWere) {
     SampleBatch batch;
     batch.us = {1.25, 0.1, 1e7};
     batch.launches_per_sample = 40;
+    batch.rotation_bytes = std::int64_t{5} << 30;
     batch.timer = "graph";
     batch.clock_mhz = 1980;
     batch.throttle_reasons = {"power cap"};
     const SampleBatch back = through_reply(MeasuredReply{batch}).batch;
     EXPECT_EQ(back.us, batch.us);
     EXPECT_EQ(back.launches_per_sample, 40);
+    EXPECT_EQ(back.rotation_bytes, std::int64_t{5} << 30);
     EXPECT_EQ(back.timer, "graph");
     EXPECT_EQ(back.clock_mhz, batch.clock_mhz);
     EXPECT_EQ(back.throttle_reasons, batch.throttle_reasons);
@@ -82,7 +84,7 @@ TEST(Protocol, RepliesComeBackAsTheyWere) {
     EXPECT_EQ(built_back.verification, built.verification);
 
     EXPECT_EQ(through_reply(FaultReply{Outcome::out_of_memory, "no room"}).outcome, Outcome::out_of_memory);
-    EXPECT_EQ(through_reply(OpenedReply{12, 1 << 30}).sets, 12);
+    EXPECT_EQ(through_reply(OpenedReply{12}).sets, 12);
 }
 
 TEST(Protocol, ReasonsThatAreNoTextDoNotBreakIt) {

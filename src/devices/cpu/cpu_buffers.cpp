@@ -114,28 +114,24 @@ std::byte* CpuBuffers::address(const Place& place, int set) const {
     return block_.data() + place.offset + (place.tensor.shared() ? 0 : gamma_bytes_ + set * set_bytes_);
 }
 
-void CpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
-    const Place& to = place(role);
-    if (set < 0 || set >= sets_ || std::cmp_not_equal(bytes.size(), to.tensor.span_bytes())) {
-        throw std::invalid_argument(fmt::format("upload of {}: wrong set or size", tensor_names.name(role)));
+std::span<std::byte> CpuBuffers::whole(TensorRole role, int set, std::size_t bytes) const {
+    const Place& at = place(role);
+    if (set < 0 || set >= sets_ || std::cmp_not_equal(bytes, at.tensor.span_bytes())) {
+        throw std::invalid_argument(fmt::format("{}: wrong set or size", tensor_names.name(role)));
     }
-    std::memcpy(address(to, set), bytes.data(), bytes.size());
+    return {address(at, set), bytes};
+}
+
+void CpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
+    std::memcpy(whole(role, set, bytes.size()).data(), bytes.data(), bytes.size());
 }
 
 void CpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) {
-    const Place& to = place(role);
-    if (set < 0 || set >= sets_ || bytes != to.tensor.span_bytes()) {
-        throw std::invalid_argument(fmt::format("fill of {}: wrong set or size", tensor_names.name(role)));
-    }
-    repeat_word(word, std::span(address(to, set), static_cast<std::size_t>(bytes)));
+    repeat_word(word, whole(role, set, static_cast<std::size_t>(bytes)));
 }
 
 void CpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
-    const Place& from = place(role);
-    if (set < 0 || set >= sets_ || std::cmp_not_equal(bytes.size(), from.tensor.span_bytes())) {
-        throw std::invalid_argument(fmt::format("download of {}: wrong set or size", tensor_names.name(role)));
-    }
-    std::memcpy(bytes.data(), address(from, set), bytes.size());
+    std::memcpy(bytes.data(), whole(role, set, bytes.size()).data(), bytes.size());
 }
 
 TensorPointers CpuBuffers::pointers(int set) const {
@@ -155,6 +151,7 @@ void CpuBuffers::start_rotation(std::uint64_t seed) {
 
 int CpuBuffers::next_set() {
     last_set_ = (last_set_.value_or(-1) + 1) % sets_;
+    ++launches_;
     return *last_set_;
 }
 

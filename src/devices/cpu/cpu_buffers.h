@@ -1,6 +1,7 @@
 // Buffer sets of one problem in main memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -55,8 +56,9 @@ public:
     /// Where the rotation starts; only the first call has an effect: later calls go on where the last one ended.
     void start_rotation(std::uint64_t seed);
 
-    /// Bytes that a copy reads, and writes.
-    std::int64_t copy_bytes() const { return copy_bytes_; }
+    /// Of the sets that launches have rotated over so far.
+    std::int64_t touched_bytes() const { return std::min<std::int64_t>(launches_, sets_) * tensor_bytes_; }
+
     void copy(Team& team, int set, const CopyMethod& method) const;
     std::optional<CopyMethod> copy_method;  // once it is known
 
@@ -71,6 +73,8 @@ private:
         std::int64_t offset;  // from the start of a set; gamma: of the block
     };
     const Place& place(TensorRole role) const;
+    /// The whole tensor of a set, `bytes` long. Throws std::invalid_argument: there is none such.
+    std::span<std::byte> whole(TensorRole role, int set, std::size_t bytes) const;
     std::byte* address(const Place& place, int set) const;
     void lay_out();
     int affordable_sets(std::int64_t rotation_bytes) const;
@@ -87,10 +91,11 @@ private:
     std::int64_t tensor_bytes_ = 0;  // of a set, gamma not counted
     std::int64_t inputs_bytes_ = 0;  // where a set's outputs start
     std::int64_t set_bytes_ = 0;
-    std::int64_t copy_bytes_ = 0;
+    std::int64_t copy_bytes_ = 0;  // that a copy reads, and writes
     int sets_ = 1;
     Block block_;
     std::optional<int> last_set_;
+    std::int64_t launches_ = 0;
     std::optional<TensorRole> overwritten_;  // in place: the input that an output is written over
     std::vector<int> wear_;                  // launches since it was filled
 };

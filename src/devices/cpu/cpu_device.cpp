@@ -7,6 +7,8 @@
 #include "devices/cpu/sampling.h"
 #include "devices/cpu/traits.h"
 #include "kernels/cpu/instruction_sets.h"
+#include "support/build_id.h"
+#include "support/error.h"
 
 namespace normtune::cpu {
 
@@ -27,14 +29,50 @@ DeviceInfo info_of(const HostInfo& host, const PassSet& set) {
     return info;
 }
 
-}  // namespace
+/// The interface is const for devices whose kernels are handles; ours takes its workspace on the first launch.
+CpuKernel& prepared(const Kernel& kernel) {
+    auto& own = const_cast<CpuKernel&>(dynamic_cast<const CpuKernel&>(kernel));
+    try {
+        own.prepare();
+    } catch (const std::bad_alloc&) {
+        throw DeviceError(DeviceFault::out_of_memory, "no memory for the workspace of the threads");
+    }
+    return own;
+}
 
-DeviceInfo describe_cpu() {
+DeviceInfo describe(int ordinal) {
+    if (ordinal != 0) {
+        throw InputError(fmt::format("no cpu device {}: all processors together are device 0", ordinal));
+    }
     return info_of(read_host_info(), chosen_pass_set());
 }
 
-std::unique_ptr<Device> open_cpu() {
+std::unique_ptr<Device> open(int ordinal) {
+    describe(ordinal);
     return std::make_unique<CpuDevice>(read_host_info(), chosen_pass_set());
+}
+
+/// The CPU's kernels are in the executable, and so is all that launches them.
+std::string kernels_text() {
+    std::string id = build_id();
+    if (id.empty()) {
+        throw SystemError("this executable was linked without --build-id, so its kernels cannot be told from others");
+    }
+    return id;
+}
+
+}  // namespace
+
+BackendRow backend() {
+    return {.backend = Backend::cpu,
+            .traits = cpu_traits,
+            .find =
+                [](const std::string&) {
+                    return std::vector<DeviceReport>{{Backend::cpu, describe(0), ""}};
+                },
+            .describe = [](int ordinal, const std::string&) { return describe(ordinal); },
+            .open = [](int ordinal, const std::string&) { return open(ordinal); },
+            .kernels = [](const DeviceInfo&, const std::string&) { return kernels_text(); }};
 }
 
 CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)
@@ -55,27 +93,14 @@ std::unique_ptr<Buffers> CpuDevice::allocate(const Problem& problem, const Buffe
 }
 
 void CpuDevice::run(const Kernel& kernel, Buffers& buffers, int set) {
-    // The interface is const for devices whose kernels are handles; ours takes its workspace on the first launch.
-    auto& own = const_cast<CpuKernel&>(dynamic_cast<const CpuKernel&>(kernel));
+    CpuKernel& own = prepared(kernel);
     auto& sets = dynamic_cast<CpuBuffers&>(buffers);
-    try {
-        own.prepare();
-    } catch (const std::bad_alloc&) {
-        throw DeviceError(DeviceFault::out_of_memory, "no memory for the workspace of the threads");
-    }
     memory_->pool.lead([&](Team& team) { own.launch(team, sets.pointers(set)); });
 }
 
 SampleBatch CpuDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {
-    auto* own = const_cast<CpuKernel*>(dynamic_cast<const CpuKernel*>(kernel));
+    CpuKernel* own = kernel == nullptr ? nullptr : &prepared(*kernel);
     auto& sets = dynamic_cast<CpuBuffers&>(buffers);
-    if (request.kind == SampleKind::kernel) {
-        try {
-            own->prepare();
-        } catch (const std::bad_alloc&) {
-            throw DeviceError(DeviceFault::out_of_memory, "no memory for the workspace of the threads");
-        }
-    }
     SampleBatch batch;
     memory_->pool.lead([&](Team& team) { batch = take_samples(team, own, sets, request); });
     return batch;

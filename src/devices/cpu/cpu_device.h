@@ -5,14 +5,12 @@
 
 #include "devices/cpu/cpu_buffers.h"
 #include "devices/cpu/host_info.h"
-#include "devices/device.h"
-#include "space/backend_traits.h"
+#include "devices/registry.h"
 
 namespace normtune::cpu {
 
-/// Throws InputError: NORMTUNE_CPU_ISA names a set that there is not.
-DeviceInfo describe_cpu();
-std::unique_ptr<Device> open_cpu();
+/// It and what it opens throw InputError: NORMTUNE_CPU_ISA names a set that there is not.
+BackendRow backend();
 
 class CpuDevice final : public Device {
 public:

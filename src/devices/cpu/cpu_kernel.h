@@ -22,7 +22,6 @@ public:
     CpuKernel(const Problem& problem, const Configuration& configuration, const PassSet& set, int threads);
 
     const CompileInfo& info() const override { return info_; }
-    const Problem& problem() const { return problem_; }
 
     /// Takes the workspace, on the first call. Throws std::bad_alloc.
     void prepare();

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "measure/rotation.h"
+
 namespace normtune::cpu {
 
 namespace {
@@ -82,9 +84,9 @@ SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, con
     SampleBatch batch;
     batch.timer = "steady_clock";
     const bool wears = buffers.problem().operation.in_place;
-    const int most = wears ? 1 : most_launches;
-    batch.launches_per_sample =
-        first_us >= least_sample_us ? 1 : std::clamp(static_cast<int>(std::ceil(least_sample_us / first_us)), 1, most);
+    // A core moves about 10 GB/s, and a launch takes about 3 µs: what is expected need not be more exact.
+    const double expected_us = 3 + static_cast<double>(least_bytes(buffers.problem())) / (1e4 * team.size());
+    batch.launches_per_sample = launches_per_sample(least_sample_us, expected_us, first_us, wears ? 1 : most_launches);
     double spent_us = 0;
     for (int i = 0; i < std::max(1, request.samples); ++i) {
         const double us = batch_us(batch.launches_per_sample, launch);
@@ -95,6 +97,7 @@ SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, con
             break;
         }
     }
+    batch.rotation_bytes = request.cold ? buffers.touched_bytes() : buffers.rotation_bytes() / buffers.sets();
     return batch;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 using gpu::DeviceId;
 using gpu::DevicePointer;
+using gpu::Driver;
 using gpu::Function;
 using gpu::Result;
 using gpu::Stream;
@@ -53,7 +54,7 @@ struct Cuda {
 };
 
 struct LoadedDriver {
-    gpu::Driver table{};
+    Driver table{};
     Cuda cuda{};
     std::string why_not;
     bool usable = false;
@@ -98,6 +99,10 @@ int cuda_attribute(gpu::Attribute attribute) {
             return 97;  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         case gpu::Attribute::can_wait_for_value:
             return 122;  // CAN_USE_STREAM_WAIT_VALUE
+        case gpu::Attribute::memory_clock_khz:
+            return 36;
+        case gpu::Attribute::memory_bus_bits:
+            return 37;
     }
     return 0;
 }
@@ -137,6 +142,55 @@ Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value)
     return cuda().stream_wait_value32(stream, at, value, until_equal);
 }
 
+constexpr Symbol<Cuda> own_functions[] = {
+    symbol<&Cuda::init>("cuInit"),
+    symbol<&Cuda::driver_get_version>("cuDriverGetVersion"),
+    symbol<&Cuda::get_error_name>("cuGetErrorName"),
+    symbol<&Cuda::get_error_string>("cuGetErrorString"),
+    symbol<&Cuda::device_get_attribute>("cuDeviceGetAttribute"),
+    symbol<&Cuda::primary_context_retain>("cuDevicePrimaryCtxRetain"),
+    symbol<&Cuda::context_set_current>("cuCtxSetCurrent"),
+    symbol<&Cuda::function_set_attribute>("cuFuncSetAttribute"),
+    symbol<&Cuda::launch_kernel>("cuLaunchKernelEx"),
+    symbol<&Cuda::stream_wait_value32>("cuStreamWaitValue32_v2"),
+};
+
+constexpr Symbol<Driver> functions[] = {
+    symbol<&Driver::device_get>("cuDeviceGet"),
+    symbol<&Driver::device_get_count>("cuDeviceGetCount"),
+    symbol<&Driver::device_get_name>("cuDeviceGetName"),
+    symbol<&Driver::device_get_pci_bus_id>("cuDeviceGetPCIBusId"),
+    symbol<&Driver::device_total_memory>("cuDeviceTotalMem_v2"),
+    symbol<&Driver::memory_get_info>("cuMemGetInfo_v2"),
+    symbol<&Driver::memory_alloc>("cuMemAlloc_v2"),
+    symbol<&Driver::memory_free>("cuMemFree_v2"),
+    symbol<&Driver::memory_host_alloc>("cuMemHostAlloc"),
+    symbol<&Driver::memory_host_get_device_pointer>("cuMemHostGetDevicePointer_v2"),
+    symbol<&Driver::memory_free_host>("cuMemFreeHost"),
+    symbol<&Driver::copy_to_device>("cuMemcpyHtoD_v2"),
+    symbol<&Driver::copy_to_host>("cuMemcpyDtoH_v2"),
+    symbol<&Driver::copy_on_device_async>("cuMemcpyDtoDAsync_v2"),
+    symbol<&Driver::set_u32_async>("cuMemsetD32Async"),
+    symbol<&Driver::module_load_data>("cuModuleLoadData"),
+    symbol<&Driver::module_unload>("cuModuleUnload"),
+    symbol<&Driver::module_get_function>("cuModuleGetFunction"),
+    symbol<&Driver::occupancy_blocks>("cuOccupancyMaxActiveBlocksPerMultiprocessor"),
+    symbol<&Driver::stream_create>("cuStreamCreate"),
+    symbol<&Driver::stream_synchronize>("cuStreamSynchronize"),
+    symbol<&Driver::stream_begin_capture>("cuStreamBeginCapture_v2"),
+    symbol<&Driver::stream_end_capture>("cuStreamEndCapture"),
+    symbol<&Driver::event_create>("cuEventCreate"),
+    symbol<&Driver::event_record>("cuEventRecord"),
+    symbol<&Driver::event_synchronize>("cuEventSynchronize"),
+    symbol<&Driver::event_elapsed_ms>("cuEventElapsedTime"),
+    symbol<&Driver::event_destroy>("cuEventDestroy_v2"),
+    symbol<&Driver::graph_instantiate>("cuGraphInstantiateWithFlags"),
+    symbol<&Driver::graph_upload>("cuGraphUpload", false),
+    symbol<&Driver::graph_launch>("cuGraphLaunch"),
+    symbol<&Driver::graph_exec_destroy>("cuGraphExecDestroy"),
+    symbol<&Driver::graph_destroy>("cuGraphDestroy"),
+};
+
 LoadedDriver load() {
     LoadedDriver loaded;
     const std::array<std::string, 3> candidates{"libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
@@ -146,63 +200,22 @@ LoadedDriver load() {
         loaded.why_not = fmt::format("no NVIDIA driver: {}; install the NVIDIA driver for this kernel", library.why_not());
         return loaded;
     }
-    Cuda& c = loaded.cuda;
     std::string missing;
-    library.load(c.init, "cuInit", missing);
-    library.load(c.driver_get_version, "cuDriverGetVersion", missing);
-    library.load(c.get_error_name, "cuGetErrorName", missing);
-    library.load(c.get_error_string, "cuGetErrorString", missing);
-    library.load(c.device_get_attribute, "cuDeviceGetAttribute", missing);
-    library.load(c.primary_context_retain, "cuDevicePrimaryCtxRetain", missing);
-    library.load(c.context_set_current, "cuCtxSetCurrent", missing);
-    library.load(c.function_set_attribute, "cuFuncSetAttribute", missing);
-    library.load(c.launch_kernel, "cuLaunchKernelEx", missing);
-    library.load(c.stream_wait_value32, "cuStreamWaitValue32_v2", missing);
-    gpu::Driver& d = loaded.table;
+    library.load(loaded.cuda, own_functions, missing);
+    library.load(loaded.table, functions, missing);
+    Driver& d = loaded.table;
     d.describe = describe;
     d.device_get_attribute = device_get_attribute;
     d.device_use = device_use;
     d.function_allow_shared = function_allow_shared;
     d.launch_kernel = launch_kernel;
     d.stream_wait_value32 = stream_wait_value32;
-    library.load(d.device_get, "cuDeviceGet", missing);
-    library.load(d.device_get_count, "cuDeviceGetCount", missing);
-    library.load(d.device_get_name, "cuDeviceGetName", missing);
-    library.load(d.device_get_pci_bus_id, "cuDeviceGetPCIBusId", missing);
-    library.load(d.device_total_memory, "cuDeviceTotalMem_v2", missing);
-    library.load(d.memory_get_info, "cuMemGetInfo_v2", missing);
-    library.load(d.memory_alloc, "cuMemAlloc_v2", missing);
-    library.load(d.memory_free, "cuMemFree_v2", missing);
-    library.load(d.memory_host_alloc, "cuMemHostAlloc", missing);
-    library.load(d.memory_host_get_device_pointer, "cuMemHostGetDevicePointer_v2", missing);
-    library.load(d.memory_free_host, "cuMemFreeHost", missing);
-    library.load(d.copy_to_device, "cuMemcpyHtoD_v2", missing);
-    library.load(d.copy_to_host, "cuMemcpyDtoH_v2", missing);
-    library.load(d.copy_on_device_async, "cuMemcpyDtoDAsync_v2", missing);
-    library.load(d.set_u32_async, "cuMemsetD32Async", missing);
-    library.load(d.module_load_data, "cuModuleLoadData", missing);
-    library.load(d.module_unload, "cuModuleUnload", missing);
-    library.load(d.module_get_function, "cuModuleGetFunction", missing);
-    library.load(d.occupancy_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", missing);
-    library.load(d.stream_create, "cuStreamCreate", missing);
-    library.load(d.stream_synchronize, "cuStreamSynchronize", missing);
-    library.load(d.stream_begin_capture, "cuStreamBeginCapture_v2", missing);
-    library.load(d.stream_end_capture, "cuStreamEndCapture", missing);
-    library.load(d.event_create, "cuEventCreate", missing);
-    library.load(d.event_record, "cuEventRecord", missing);
-    library.load(d.event_synchronize, "cuEventSynchronize", missing);
-    library.load(d.event_elapsed_ms, "cuEventElapsedTime", missing);
-    library.load(d.event_destroy, "cuEventDestroy_v2", missing);
-    library.load(d.graph_instantiate, "cuGraphInstantiateWithFlags", missing);
-    library.load(d.graph_launch, "cuGraphLaunch", missing);
-    library.load(d.graph_exec_destroy, "cuGraphExecDestroy", missing);
-    library.load(d.graph_destroy, "cuGraphDestroy", missing);
     if (!missing.empty()) {
         loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.8 or newer is needed", library.path(), missing);
         return loaded;
     }
-    if (const Result result = c.init(0); result != gpu::success) {
-        loaded.why_not = fmt::format("the NVIDIA driver does not start: {}", describe_with(c, result));
+    if (const Result result = loaded.cuda.init(0); result != gpu::success) {
+        loaded.why_not = fmt::format("the NVIDIA driver does not start: {}", describe_with(loaded.cuda, result));
         return loaded;
     }
     loaded.usable = true;

@@ -21,6 +21,14 @@ struct Nvml {
     int (*throttle_reasons)(NvmlDevice, unsigned long long*);
 };
 
+constexpr Symbol<Nvml> functions[] = {
+    symbol<&Nvml::init>("nvmlInit_v2"),
+    symbol<&Nvml::driver_version>("nvmlSystemGetDriverVersion"),
+    symbol<&Nvml::device_by_pci>("nvmlDeviceGetHandleByPciBusId_v2"),
+    symbol<&Nvml::clock>("nvmlDeviceGetClockInfo"),
+    symbol<&Nvml::throttle_reasons>("nvmlDeviceGetCurrentClocksThrottleReasons"),
+};
+
 struct LoadedNvml {
     Nvml api{};
     std::string why_not;
@@ -36,11 +44,7 @@ LoadedNvml load() {
     }
     Nvml& api = loaded.api;
     std::string missing;
-    library.load(api.init, "nvmlInit_v2", missing);
-    library.load(api.driver_version, "nvmlSystemGetDriverVersion", missing);
-    library.load(api.device_by_pci, "nvmlDeviceGetHandleByPciBusId_v2", missing);
-    library.load(api.clock, "nvmlDeviceGetClockInfo", missing);
-    library.load(api.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", missing);
+    library.load(api, functions, missing);
     if (!missing.empty()) {
         loaded.why_not = fmt::format("{} has no {}", library.path(), missing);
     } else if (const int result = api.init(); result != 0) {

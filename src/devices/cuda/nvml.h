@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "devices/gpu/clocks.h"
+#include "devices/gpu/driver.h"
 
 namespace normtune::cuda {
 

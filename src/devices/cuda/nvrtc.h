@@ -12,6 +12,9 @@ namespace normtune::cuda {
 /// looked for by soname, below CUDA_HOME, CUDA_PATH and /usr/local/cuda, and where pip installs it.
 std::string nvrtc_version(std::string& why_not);
 
+/// "NVRTC 13.0".
+std::string nvrtc_name();
+
 /// The architectures that the library compiles for, e.g. {75, 80, …, 90, 100}; empty where there is no library.
 std::vector<int> nvrtc_architectures();
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "devices/gpu/owned.h"
+
 namespace normtune::gpu {
 
 void check(const Driver& driver, Result result, DeviceFault fault, const char* doing) {
@@ -23,6 +25,25 @@ int attribute(const Driver& driver, Attribute name, DeviceId device) {
     int value = 0;
     check(driver, driver.device_get_attribute(&value, name, device), DeviceFault::unsupported, "asking for a device attribute");
     return value;
+}
+
+OwnedMemory allocate(const Driver& driver, std::int64_t bytes, const char* doing) {
+    OwnedMemory memory(driver);
+    // An address that an earlier launch spoilt is no lack of memory: check tells that by the code.
+    check(driver, driver.memory_alloc(memory.make(), static_cast<std::size_t>(bytes)), DeviceFault::launch_failed, doing);
+    return memory;
+}
+
+OwnedModule load_module(const Driver& driver, const void* image) {
+    OwnedModule module(driver);
+    check(driver, driver.module_load_data(module.make(), image), DeviceFault::compile_failed, "loading a kernel");
+    return module;
+}
+
+Function function_of(const Driver& driver, const OwnedModule& module, const char* name) {
+    Function function = nullptr;
+    check(driver, driver.module_get_function(&function, module.get(), name), DeviceFault::compile_failed, name);
+    return function;
 }
 
 }  // namespace normtune::gpu

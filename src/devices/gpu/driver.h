@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "devices/device.h"
 
@@ -31,9 +33,9 @@ enum class Attribute {
     cache_bytes,  // L2
     warp_size,
     can_wait_for_value,  // 1: a stream can wait until memory has a value
+    memory_clock_khz,
+    memory_bus_bits,
 };
-
-enum class FunctionAttribute { registers, local_bytes, shared_bytes };
 
 struct LaunchShape {
     unsigned grid_x;
@@ -82,16 +84,24 @@ struct Driver {
     Result (*event_elapsed_ms)(float* ms, Event start, Event end);
     Result (*event_destroy)(Event);
     Result (*graph_instantiate)(GraphExec*, Graph, unsigned long long flags);
+    Result (*graph_upload)(GraphExec, Stream);  // before its first launch; null: old drivers have it not
     Result (*graph_launch)(GraphExec, Stream);
     Result (*graph_exec_destroy)(GraphExec);
     Result (*graph_destroy)(Graph);
 };
 
-/// Throws DeviceError with what the call was for; out of memory is told from other faults by its code.
+/// The one translation of a driver's errors: throws DeviceError with what the call was for. Out of memory is told from other
+/// faults by its code.
 void check(const Driver& driver, Result result, DeviceFault fault, const char* doing);
 
 /// "0000:18:00.0"; empty where the driver does not tell.
 std::string pci_address(const Driver& driver, DeviceId device);
+
+/// What a driver tells of a GPU's clock; where it does not, measuring goes on without.
+struct ClockState {
+    std::optional<double> mhz;                  // of the compute units
+    std::vector<std::string> throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
+};
 
 /// Throws DeviceError: unsupported.
 int attribute(const Driver& driver, Attribute name, DeviceId device);

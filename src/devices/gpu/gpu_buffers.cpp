@@ -47,7 +47,7 @@ int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int6
 }
 
 GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
-    : driver_(driver), problem_(problem), tensors_(tensors(problem)) {
+    : driver_(driver), problem_(problem), tensors_(tensors(problem)), arena_(driver) {
     offsets_.fill(-1);
     std::int64_t gamma_bytes = 0;
     for (const Tensor& tensor : tensors_) {
@@ -67,21 +67,11 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
         throw DeviceError(DeviceFault::out_of_memory, fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),
                                                                   (set_bytes_ + gamma_bytes) >> 20, free >> 20));
     }
-    check(driver_, driver_.memory_alloc(&arena_, static_cast<std::size_t>(set_bytes_ * sets_ + gamma_bytes)), DeviceFault::out_of_memory,
-          "allocating buffers");
+    arena_ = allocate(driver_, set_bytes_ * sets_ + gamma_bytes, "allocating buffers");
     if (gamma_bytes > 0) {
-        gamma_ = arena_ + static_cast<DevicePointer>(set_bytes_ * sets_);
+        gamma_ = arena_.get() + static_cast<DevicePointer>(set_bytes_ * sets_);
     }
-    try {
-        fill(request.seed, stream);
-    } catch (...) {
-        driver_.memory_free(arena_);
-        throw;
-    }
-}
-
-GpuBuffers::~GpuBuffers() {
-    driver_.memory_free(arena_);
+    fill(request.seed, stream);
 }
 
 void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
@@ -92,10 +82,10 @@ void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
     const auto arena_bytes = static_cast<std::size_t>(set_bytes_ * sets_);
     const auto run = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "filling the buffers"); };
     // The whole arena: outputs too, so that no page is touched for the first time inside a measurement.
-    run(driver_.copy_to_device(arena_, values.data(), std::min(values.size(), arena_bytes)));
+    run(driver_.copy_to_device(arena_.get(), values.data(), std::min(values.size(), arena_bytes)));
     for (std::size_t filled = values.size(); filled < arena_bytes;) {
         const std::size_t bytes = std::min(filled, arena_bytes - filled);
-        run(driver_.copy_on_device_async(arena_ + filled, arena_, bytes, stream));
+        run(driver_.copy_on_device_async(arena_.get() + filled, arena_.get(), bytes, stream));
         filled += bytes;
     }
     run(driver_.stream_synchronize(stream));
@@ -118,7 +108,7 @@ DevicePointer GpuBuffers::pointer(TensorRole role, int set) const {
         return gamma_;
     }
     const std::int64_t offset = offsets_[static_cast<std::size_t>(role)];
-    return offset < 0 ? 0 : arena_ + static_cast<DevicePointer>(set * set_bytes_ + offset);
+    return offset < 0 ? 0 : arena_.get() + static_cast<DevicePointer>(set * set_bytes_ + offset);
 }
 
 DevicePointer GpuBuffers::at(TensorRole role, int set, std::size_t bytes) const {

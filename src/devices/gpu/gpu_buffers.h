@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/device.h"
-#include "devices/gpu/driver.h"
+#include "devices/gpu/owned.h"
 
 namespace normtune::gpu {
 
@@ -18,10 +18,6 @@ class GpuBuffers final : public Buffers {
 public:
     /// Allocates and fills with random values. Throws DeviceError: out_of_memory where not even one set fits.
     GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream);
-    ~GpuBuffers() override;
-    GpuBuffers(const GpuBuffers&) = delete;
-    GpuBuffers& operator=(const GpuBuffers&) = delete;
-
     int sets() const override { return sets_; }
     std::int64_t rotation_bytes() const override { return sets_ * set_bytes_; }
     void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
@@ -41,7 +37,7 @@ private:
     Problem problem_;
     std::vector<Tensor> tensors_;
     std::array<std::int64_t, tensor_names.names.size()> offsets_{};  // in a set; −1: no such tensor
-    DevicePointer arena_ = 0;
+    OwnedMemory arena_;
     DevicePointer gamma_ = 0;
     std::int64_t set_bytes_ = 0;
     int sets_ = 0;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "devices/device.h"
-#include "devices/gpu/clocks.h"
 #include "devices/gpu/driver.h"
 #include "devices/gpu/toolchain.h"
 

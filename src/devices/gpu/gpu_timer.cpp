@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-
-#include "measure/statistics.h"
+#include <limits>
 
 namespace normtune::gpu {
 
@@ -20,48 +18,38 @@ constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, h
 
 /// Does the driver make graphs of streams?
 bool captures(const Driver& driver, Stream stream) {
-    Graph graph = nullptr;
-    return driver.stream_begin_capture(stream, capture_relaxed) == success && driver.stream_end_capture(stream, &graph) == success &&
-           driver.graph_destroy(graph) == success;
+    OwnedGraph graph(driver);
+    return driver.stream_begin_capture(stream, capture_relaxed) == success && driver.stream_end_capture(stream, graph.make()) == success;
 }
 
 }  // namespace
 
-Rotation::Rotation(const Driver& driver, Enqueue enqueue, int sets, std::int64_t set_bytes, std::int64_t cache_bytes)
-    : driver_(driver), enqueue_(std::move(enqueue)), sets_(sets), set_bytes_(set_bytes), cache_bytes_(cache_bytes) {}
-
-Rotation::~Rotation() {
-    for (const auto& [start, graph] : graphs_) {
-        driver_.graph_exec_destroy(graph);
+void Rotation::enqueue(const Window& window, Stream stream) const {
+    for (int i = 0; i < window.launches; ++i) {
+        enqueue_((window.first + i) % size_.sets, stream);
     }
 }
 
-void Rotation::enqueue_turn(int start, Stream stream) const {
-    for (int i = 0; i < launches_; ++i) {
-        enqueue_((start + i) % turning_sets_, stream);
+GraphExec Rotation::graph(const Window& window, Stream stream) {
+    if (const auto found = graphs_.find(window.first); found != graphs_.end()) {
+        return found->second.get();
     }
-}
-
-GraphExec Rotation::graph(int start, Stream stream) {
-    const auto found = graphs_.find(start);
-    if (found != graphs_.end()) {
-        return found->second;
-    }
-    check(driver_, driver_.stream_begin_capture(stream, capture_relaxed), DeviceFault::launch_failed, "starting a graph");
-    Graph graph = nullptr;
+    const auto made = [&](Result result, const char* doing) { check(driver_, result, DeviceFault::launch_failed, doing); };
+    made(driver_.stream_begin_capture(stream, capture_relaxed), "starting a graph");
+    OwnedGraph graph(driver_);
     try {
-        enqueue_turn(start, stream);
+        enqueue(window, stream);
     } catch (...) {
-        driver_.stream_end_capture(stream, &graph);
+        driver_.stream_end_capture(stream, graph.make());
         throw;
     }
-    check(driver_, driver_.stream_end_capture(stream, &graph), DeviceFault::launch_failed, "ending a graph");
-    GraphExec exec = nullptr;
-    const Result result = driver_.graph_instantiate(&exec, graph, 0);
-    driver_.graph_destroy(graph);
-    check(driver_, result, DeviceFault::launch_failed, "making a graph executable");
-    graphs_.emplace(start, exec);
-    return exec;
+    made(driver_.stream_end_capture(stream, graph.make()), "ending a graph");
+    OwnedGraphExec exec(driver_);
+    made(driver_.graph_instantiate(exec.make(), graph.get(), 0), "making a graph executable");
+    if (driver_.graph_upload != nullptr) {
+        made(driver_.graph_upload(exec.get(), stream), "uploading a graph");  // or its first launch does, in a sample
+    }
+    return graphs_.emplace(window.first, std::move(exec)).first->second.get();
 }
 
 GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<ClockState()> clocks)
@@ -69,23 +57,18 @@ GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, Gat
       stream_(stream),
       has_graphs_(captures(driver, stream)),
       gate_kernel_(std::move(gate_kernel)),
-      clocks_(std::move(clocks)) {
-    check(driver_, driver_.event_create(&start_, 0), DeviceFault::launch_failed, "making an event");
-    check(driver_, driver_.event_create(&end_, 0), DeviceFault::launch_failed, "making an event");
-    void* memory = nullptr;
-    check(driver_, driver_.memory_host_alloc(&memory, sizeof(std::uint32_t), host_memory_mapped), DeviceFault::out_of_memory,
+      clocks_(std::move(clocks)),
+      start_(driver),
+      end_(driver),
+      gate_(driver) {
+    check(driver_, driver_.event_create(start_.make(), 0), DeviceFault::launch_failed, "making an event");
+    check(driver_, driver_.event_create(end_.make(), 0), DeviceFault::launch_failed, "making an event");
+    check(driver_, driver_.memory_host_alloc(gate_.make(), sizeof(std::uint32_t), host_memory_mapped), DeviceFault::out_of_memory,
           "making the gate");
-    check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, memory, 0), DeviceFault::launch_failed, "making the gate");
-    gate_ = static_cast<std::uint32_t*>(memory);
-    *gate_ = ticket_;
+    check(driver_, driver_.memory_host_get_device_pointer(&gate_on_device_, gate_.get(), 0), DeviceFault::launch_failed, "making the gate");
+    open_gate();
     // Some take only memory of a special kind for it: asked once, with a wait that is over at once.
     waits_for_value_ = has_wait_value && driver_.stream_wait_value32(stream_, gate_on_device_, ticket_) == success;
-}
-
-GpuTimer::~GpuTimer() {
-    driver_.event_destroy(start_);
-    driver_.event_destroy(end_);
-    driver_.memory_free_host(gate_);
 }
 
 void GpuTimer::close_gate() {
@@ -98,7 +81,7 @@ void GpuTimer::close_gate() {
 }
 
 void GpuTimer::open_gate() {
-    std::atomic_ref<std::uint32_t>(*gate_).store(ticket_, std::memory_order_seq_cst);
+    std::atomic_ref<std::uint32_t>(*static_cast<std::uint32_t*>(gate_.get())).store(ticket_, std::memory_order_seq_cst);
 }
 
 double GpuTimer::timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before) {
@@ -107,73 +90,59 @@ double GpuTimer::timed_us(const std::function<void()>& queue_work, const std::fu
         if (queue_before) {
             queue_before();
         }
-        check(driver_, driver_.event_record(start_, stream_), DeviceFault::launch_failed, "recording an event");
+        check(driver_, driver_.event_record(start_.get(), stream_), DeviceFault::launch_failed, "recording an event");
         queue_work();
-        check(driver_, driver_.event_record(end_, stream_), DeviceFault::launch_failed, "recording an event");
+        check(driver_, driver_.event_record(end_.get(), stream_), DeviceFault::launch_failed, "recording an event");
     } catch (...) {
         open_gate();  // or the stream would wait for ever
         throw;
     }
     open_gate();
-    check(driver_, driver_.event_synchronize(end_), DeviceFault::launch_failed, "running the kernel");
+    check(driver_, driver_.event_synchronize(end_.get()), DeviceFault::launch_failed, "running the kernel");
     float ms = 0;
-    check(driver_, driver_.event_elapsed_ms(&ms, start_, end_), DeviceFault::launch_failed, "reading the events");
+    check(driver_, driver_.event_elapsed_ms(&ms, start_.get(), end_.get()), DeviceFault::launch_failed, "reading the events");
     return static_cast<double>(ms) * 1e3;
 }
 
-void GpuTimer::calibrate(Rotation& rotation, bool cold) {
-    std::vector<double> times;
+void GpuTimer::calibrate(Rotation& rotation) {
+    double least_us = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 3; ++i) {
-        const int set = cold ? i % rotation.sets_ : 0;
-        times.push_back(timed_us([&] { rotation.enqueue_(set, stream_); }, nullptr));
+        least_us = std::min(least_us, timed_us([&] { rotation.enqueue_(i % rotation.size_.sets, stream_); }, nullptr));
     }
-    rotation.launch_us_ = std::max(0.5, *std::min_element(times.begin(), times.end()));
-    rotation.turning_sets_ = cold ? rotation.sets_ : 1;
-    const int sets = rotation.turning_sets_;
-    int launches = std::clamp(static_cast<int>(std::ceil(sample_us / rotation.launch_us_)), 1, most_launches);
-    if (launches > sets) {
-        launches = (launches + sets - 1) / sets * sets;  // whole turns: a sample never begins on the set that ended the last
-    }
-    rotation.launches_ = launches;
+    rotation.windows_.emplace(rotation.size_.sets, launches_per_sample(sample_us, rotation.size_.expected_us, least_us, most_launches));
+}
+
+double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
+    const Window window = (*rotation.windows_)[rotation.samples_++];
+    const GraphExec graph = has_graphs_ ? rotation.graph(window, stream_) : nullptr;
+    const bool stays_cold = rotation.size_.set_bytes * rotation.size_.sets >= rotation.size_.least_cold_bytes;
+    const double us = timed_us(
+        [&] {
+            if (graph == nullptr) {
+                rotation.enqueue(window, stream_);
+                return;
+            }
+            check(driver_, driver_.graph_launch(graph, stream_), DeviceFault::launch_failed, "launching a graph");
+        },
+        stays_cold ? nullptr : std::function<void()>([&] { evict(stream_); }));
+    return us / window.launches;
 }
 
 SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
-    const bool fresh = rotation.launches_ == 0;
-    if (fresh) {
-        calibrate(rotation, request.cold);
+    if (!rotation.windows_) {
+        calibrate(rotation);
+        one_sample_us(rotation, evict);  // a first graph's launch is slower than all others
     }
     SampleBatch batch;
     batch.timer = has_graphs_ ? "graph" : "events";
-    batch.launches_per_sample = rotation.launches_;
-    const std::int64_t rotation_bytes = rotation.set_bytes_ * rotation.sets_;
-    const bool must_evict = request.cold && rotation_bytes < 4 * rotation.cache_bytes_;
-    const auto one_sample = [&] {
-        const int start = rotation.next_start_;
-        const GraphExec graph = has_graphs_ ? rotation.graph(start, stream_) : nullptr;
-        const std::function<void()> before = must_evict ? std::function<void()>([&] { evict(stream_); }) : nullptr;
-        const double us = timed_us(
-            [&] {
-                if (graph == nullptr) {
-                    rotation.enqueue_turn(start, stream_);
-                    return;
-                }
-                check(driver_, driver_.graph_launch(graph, stream_), DeviceFault::launch_failed, "launching a graph");
-            },
-            before);
-        // The next sample goes on where this one ended, in windows of whole graphs, so that few graphs are made.
-        const int next = start + rotation.launches_;
-        rotation.next_start_ = next + rotation.launches_ <= rotation.turning_sets_ ? next : 0;
-        return us / rotation.launches_;
-    };
-    if (fresh) {
-        one_sample();  // the first launch of a graph uploads it
-    }
+    batch.launches_per_sample = rotation.windows_->most_launches();
     double spent = 0;
     while (static_cast<int>(batch.us.size()) < request.samples &&
            (batch.us.empty() || request.time_cap_us <= 0 || spent < request.time_cap_us)) {
-        batch.us.push_back(one_sample());
-        spent += batch.us.back() * rotation.launches_;
+        batch.us.push_back(one_sample_us(rotation, evict));
+        spent += batch.us.back() * batch.launches_per_sample;
     }
+    batch.rotation_bytes = rotation.size_.set_bytes * rotation.windows_->touched(rotation.samples_);
     const ClockState clocks = clocks_();
     batch.clock_mhz = clocks.mhz;
     batch.throttle_reasons = clocks.throttle_reasons;

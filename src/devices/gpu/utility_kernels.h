@@ -5,7 +5,7 @@ namespace normtune::gpu {
 
 /// nt_copy_U: U independent 16-byte loads a thread, then U stores; `vectors` counts 16-byte vectors.
 /// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
-/// nt_gate: ends once *flag is `ticket`. nt_spin: never ends where *zero stays 0 (planted_faults.h).
+/// nt_gate: ends once *flag is `ticket`.
 /// Free of vendor headers, so that every compiler of a toolchain takes it.
 inline constexpr const char* utility_source = R"gpu(
 #if defined(__AMDGCN__)
@@ -43,9 +43,6 @@ NT_DEVICE void copy(const nt_vector* from, nt_vector* to, long long vectors) {
         const long long at = first + (long long)i * nt_threads();
         if (at < vectors) to[at] = held[i];
     }
-}
-NT_KERNEL nt_spin(const volatile int* zero) {
-    while (*zero == 0) {}
 }
 NT_KERNEL nt_gate(const volatile unsigned* flag, unsigned ticket) {
     while (*flag != ticket) {}

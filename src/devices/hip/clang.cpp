@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "devices/hip/compile_child.h"
+#include "support/atomic_file.h"
 #include "support/child_process.h"
 #include "support/error.h"
 
@@ -60,7 +61,7 @@ std::string version_of(const std::string& path) {
     if (run_child({path, "--version"}, folder.path("log"), limit).status != 0) {
         return {};
     }
-    const std::string said = read_whole_file(folder.path("log"));
+    const std::string said = read_file(folder.path("log"));
     constexpr std::string_view before = "clang version ";
     const std::size_t at = said.find(before);
     return at == std::string::npos ? ""

@@ -1,5 +1,7 @@
 #include "devices/hip/code_object.h"
 
+#include <elf.h>
+
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -14,26 +16,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
-constexpr std::string_view elf_magic{
-    "\x7f"
-    "ELF\x02\x01",
-    6};                                      // 64 bits, little-endian
-constexpr std::uint32_t metadata_note = 32;  // NT_AMDGPU_METADATA
-constexpr std::uint32_t note_segment = 4;    // PT_NOTE
+constexpr std::string_view elf_magic{ELFMAG "\x02\x01", 6};  // 64 bits, little-endian
+constexpr std::uint32_t metadata_note = 32;                  // NT_AMDGPU_METADATA
 
 [[noreturn]] void fail(const char* what) {
     throw InputError(std::string("not an AMD code object: ") + what);
-}
-
-/// A number at a place, little-endian; throws where the bytes end before.
-template <typename T>
-T number_at(std::span<const std::byte> bytes, std::uint64_t at) {
-    if (at > bytes.size() || bytes.size() - at < sizeof(T)) {
-        fail("it ends too early");
-    }
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-    return value;
 }
 
 std::span<const std::byte> part(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t size) {
@@ -41,6 +28,14 @@ std::span<const std::byte> part(std::span<const std::byte> bytes, std::uint64_t 
         fail("it ends too early");
     }
     return bytes.subspan(at, size);
+}
+
+/// A number or a structure at a place, little-endian; throws where the bytes end before.
+template <typename T>
+T at(std::span<const std::byte> bytes, std::uint64_t place) {
+    T value;
+    std::memcpy(&value, part(bytes, place, sizeof value).data(), sizeof value);
+    return value;
 }
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view what) {
@@ -53,25 +48,21 @@ std::uint64_t padded(std::uint64_t size) {
 
 /// The metadata's MessagePack bytes, from the notes of an ELF file.
 std::span<const std::byte> metadata(std::span<const std::byte> elf) {
-    const auto headers = number_at<std::uint64_t>(elf, 32);
-    const auto header_size = number_at<std::uint16_t>(elf, 54);
-    const auto count = number_at<std::uint16_t>(elf, 56);
-    for (unsigned i = 0; i < count; ++i) {
-        const std::uint64_t header = headers + std::uint64_t{i} * header_size;
-        if (number_at<std::uint32_t>(elf, header) != note_segment) {
+    const auto header = at<Elf64_Ehdr>(elf, 0);
+    for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+        const auto segment = at<Elf64_Phdr>(elf, header.e_phoff + i * header.e_phentsize);
+        if (segment.p_type != PT_NOTE) {
             continue;
         }
-        const std::span<const std::byte> notes =
-            part(elf, number_at<std::uint64_t>(elf, header + 8), number_at<std::uint64_t>(elf, header + 32));
-        for (std::uint64_t at = 0; at + 12 <= notes.size();) {
-            const auto name_size = number_at<std::uint32_t>(notes, at);
-            const auto size = number_at<std::uint32_t>(notes, at + 4);
-            const auto type = number_at<std::uint32_t>(notes, at + 8);
-            const std::uint64_t contents = at + 12 + padded(name_size);
-            if (type == metadata_note && begins_with(part(notes, at + 12, name_size), "AMDGPU")) {
-                return part(notes, contents, size);
+        const std::span<const std::byte> notes = part(elf, segment.p_offset, segment.p_filesz);
+        for (std::uint64_t place = 0; place + sizeof(Elf64_Nhdr) <= notes.size();) {
+            const auto note = at<Elf64_Nhdr>(notes, place);
+            const std::uint64_t name = place + sizeof note;
+            const std::uint64_t contents = name + padded(note.n_namesz);
+            if (note.n_type == metadata_note && begins_with(part(notes, name, note.n_namesz), "AMDGPU")) {
+                return part(notes, contents, note.n_descsz);
             }
-            at = contents + padded(size);
+            place = contents + padded(note.n_descsz);
         }
     }
     fail("no metadata");
@@ -91,19 +82,21 @@ std::span<const std::byte> elf_of(std::span<const std::byte> image) {
     if (!begins_with(image, bundle_magic)) {
         fail("neither an ELF file nor a bundle");
     }
-    std::uint64_t at = bundle_magic.size();
-    const auto count = number_at<std::uint64_t>(image, at);
-    at += 8;
+    struct Entry {
+        std::uint64_t offset;
+        std::uint64_t size;
+        std::uint64_t name_size;
+    };
+    const auto count = at<std::uint64_t>(image, bundle_magic.size());
+    std::uint64_t place = bundle_magic.size() + sizeof count;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto offset = number_at<std::uint64_t>(image, at);
-        const auto size = number_at<std::uint64_t>(image, at + 8);
-        const auto name_size = number_at<std::uint64_t>(image, at + 16);
-        const std::span<const std::byte> entry = part(image, offset, size);
-        if (begins_with(entry, elf_magic)) {
-            return entry;
+        const auto entry = at<Entry>(image, place);
+        const std::span<const std::byte> code = part(image, entry.offset, entry.size);
+        if (begins_with(code, elf_magic)) {
+            return code;
         }
-        part(image, at + 24, name_size);
-        at += 24 + name_size;
+        part(image, place + sizeof entry, entry.name_size);
+        place += sizeof entry + entry.name_size;
     }
     fail("a bundle with nothing for a GPU");
 }

@@ -1,5 +1,6 @@
 // What an AMD code object says of its kernels. Formats: LLVM, User Guide for AMDGPU Backend (code object V3 to V6
-// metadata), and clang-offload-bundler's bundles.
+// metadata), and clang-offload-bundler's bundles. Read by hand over <elf.h>'s structures: one loop finds the one note, and libelf
+// would put itself, zlib and zstd into an executable that is to start anywhere.
 #pragma once
 
 #include <cstddef>

@@ -8,12 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "devices/device.h"
+#include "devices/gpu/rtc.h"
 #include "devices/hip/code_object.h"
+#include "support/atomic_file.h"
 #include "support/child_process.h"
 #include "support/descriptor.h"
 #include "support/error.h"
@@ -23,17 +24,6 @@ namespace {
 
 // A configuration takes a second or two; a compiler that hangs is ended.
 constexpr std::chrono::seconds compile_limit{120};
-
-/// The log's first line with an error, or else the first with anything at all.
-std::string first_error(const std::string& log, const ChildEnd& end) {
-    std::size_t at = log.find("error:");
-    at = at == std::string::npos ? log.find_first_not_of(" \n") : at;
-    if (at == std::string::npos) {
-        return fmt::format("the compiler's process ended with {} and printed nothing", end.description());
-    }
-    const std::size_t begin = log.rfind('\n', at) + 1;  // npos + 1: the log's begin
-    return log.substr(begin, std::min<std::size_t>(log.find('\n', at) - begin, 300));
-}
 
 }  // namespace
 
@@ -54,16 +44,6 @@ std::string CompileFolder::path(std::string_view name) const {
     return fmt::format("{}/{}", path_, name);
 }
 
-std::string read_whole_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream contents;
-    contents << file.rdbuf();
-    if (!file) {
-        throw SystemError(fmt::format("{}: cannot be read", path));
-    }
-    return contents.str();
-}
-
 void write_whole_file(const std::string& path, std::string_view contents) {
     std::ofstream file(path, std::ios::binary);
     file << contents << std::flush;
@@ -72,26 +52,27 @@ void write_whole_file(const std::string& path, std::string_view contents) {
     }
 }
 
-std::string own_executable() {
-    return std::filesystem::read_symlink("/proc/self/exe").string();
-}
-
 CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder, const CompileJob& job) {
     const auto start = std::chrono::steady_clock::now();
     const ChildEnd end = run_child(words, folder.path("log"), compile_limit);
     CompiledCode code;
     std::error_code none;
     if (std::filesystem::file_size(folder.path("log"), none) > 0 && !none) {
-        code.log = read_whole_file(folder.path("log"));
+        code.log = read_file(folder.path("log"));
     }
     if (end.signal != 0 || end.timed_out) {
         throw DeviceError(DeviceFault::compile_failed,
                           fmt::format("{} for {}: the compiler's process ended with {}", job.compiler, job.arch, end.description()));
     }
     if (end.status != 0) {
-        throw DeviceError(DeviceFault::compile_failed, fmt::format("{} for {}: {}", job.compiler, job.arch, first_error(code.log, end)));
+        const std::string error = gpu::first_error(code.log);
+        throw DeviceError(
+            DeviceFault::compile_failed,
+            fmt::format(
+                "{} for {}: {}", job.compiler, job.arch,
+                error.empty() ? fmt::format("the compiler's process ended with {} and printed nothing", end.description()) : error));
     }
-    const std::string image = read_whole_file(folder.path("code"));
+    const std::string image = read_file(folder.path("code"));
     code.image.resize(image.size());
     std::memcpy(code.image.data(), image.data(), image.size());
     try {

@@ -22,9 +22,7 @@ private:
     std::string path_;
 };
 
-std::string read_whole_file(const std::string& path);                       // throws SystemError
 void write_whole_file(const std::string& path, std::string_view contents);  // throws SystemError
-std::string own_executable();
 
 /// Runs a compiler that leaves its code object in the folder's "code", and reads the figures of the kernels in it.
 /// Throws DeviceError(compile_failed): the compiler's first error, or how its process ended.

@@ -1,14 +1,16 @@
 #include "devices/hip/hiprtc.h"
 
-#include <array>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "devices/gpu/rtc.h"
 #include "devices/hip/compile_child.h"
-#include "devices/hip/libraries.h"
+#include "devices/hip/runtime_api.h"
+#include "support/atomic_file.h"
 #include "support/dynamic_library.h"
 #include "support/error.h"
 
@@ -16,26 +18,12 @@ namespace normtune::hip {
 namespace {
 
 using nlohmann::json;
-using Program = struct ProgramOpaque*;
 
 constexpr std::string_view child_word = "compile-hip";
 constexpr int failed_status = 1;
 
-struct Hiprtc {
-    int (*version)(int* major, int* minor);
-    int (*create)(Program*, const char* source, const char* name, int headers, const char* const* header_sources,
-                  const char* const* header_names);
-    int (*compile)(Program, int count, const char* const* options);
-    int (*code_size)(Program, std::size_t*);
-    int (*code)(Program, char*);
-    int (*destroy)(Program*);
-    int (*log_size)(Program, std::size_t*);
-    int (*log)(Program, char*);
-    const char* (*error_string)(int);
-};
-
 struct LoadedHiprtc {
-    Hiprtc api{};
+    gpu::Rtc api{};
     std::string name;
     std::string why_not;
 };
@@ -43,26 +31,18 @@ struct LoadedHiprtc {
 LoadedHiprtc load() {
     LoadedHiprtc loaded;
     // ROCm 6 and 7 have a library of its own; in 5 it is part of HIP's run time.
-    constexpr std::array<std::string_view, 2> stems{"libhiprtc", "libamdhip64"};
-    const DynamicLibrary library(rocm_libraries(stems));
+    std::vector<std::string> candidates = rocm_libraries("libhiprtc");
+    const std::vector<std::string> older = rocm_libraries("libamdhip64");
+    candidates.insert(candidates.end(), older.begin(), older.end());
+    const DynamicLibrary library(candidates);
     if (!library.is_open()) {
         loaded.why_not = fmt::format("no hiprtc: {}; install ROCm, or Debian's libamdhip64-5, or set ROCM_PATH", library.why_not());
         return loaded;
     }
-    Hiprtc& api = loaded.api;
-    std::string missing;
-    library.load(api.version, "hiprtcVersion", missing);
-    library.load(api.create, "hiprtcCreateProgram", missing);
-    library.load(api.compile, "hiprtcCompileProgram", missing);
-    library.load(api.code_size, "hiprtcGetCodeSize", missing);
-    library.load(api.code, "hiprtcGetCode", missing);
-    library.load(api.destroy, "hiprtcDestroyProgram", missing);
-    library.load(api.log_size, "hiprtcGetProgramLogSize", missing);
-    library.load(api.log, "hiprtcGetProgramLog", missing);
-    library.load(api.error_string, "hiprtcGetErrorString", missing);
+    const std::string missing = gpu::load_rtc(library, "hiprtc", "Code", loaded.api);
     int major = 0;
     int minor = 0;
-    if (!missing.empty() || api.version(&major, &minor) != 0) {
+    if (!missing.empty() || loaded.api.version(&major, &minor) != 0) {
         loaded.why_not = fmt::format("{} has no {}; ROCm 5.2 or newer is needed", library.path(), missing);
         return loaded;
     }
@@ -84,42 +64,16 @@ int compile_here(const std::string& job_path, const std::string& code_path) {
         std::fprintf(stderr, "%s\n", loaded.why_not.c_str());
         return failed_status;
     }
-    const json job = json::parse(read_whole_file(job_path));
-    const std::string source = job.at("source").get<std::string>();
+    const json job = json::parse(read_file(job_path));
     std::vector<std::string> options = job.at("options").get<std::vector<std::string>>();
     options.push_back("--gpu-architecture=" + job.at("arch").get<std::string>());
-    std::vector<const char*> pointers;
-    for (const std::string& option : options) {
-        pointers.push_back(option.c_str());
-    }
-    const Hiprtc& api = loaded.api;
-    Program program = nullptr;
-    int result = api.create(&program, source.c_str(), "normtune.hip", 0, nullptr, nullptr);
-    if (result == 0) {
-        result = api.compile(program, static_cast<int>(pointers.size()), pointers.data());
-        std::size_t size = 0;
-        if (api.log_size(program, &size) == 0 && size > 1) {
-            std::string log(size, '\0');
-            api.log(program, log.data());
-            std::fputs(log.c_str(), stderr);
-        }
-    }
-    std::size_t size = 0;
-    if (result == 0) {
-        result = api.code_size(program, &size);
-    }
-    std::string code(size, '\0');
-    if (result == 0) {
-        result = api.code(program, code.data());
-    }
-    if (program != nullptr) {
-        api.destroy(&program);
-    }
-    if (result != 0) {
-        std::fprintf(stderr, "\n%s\n", api.error_string(result));
+    const gpu::RtcResult compiled = gpu::compile(loaded.api, job.at("source").get<std::string>(), "normtune.hip", options);
+    std::fputs(compiled.log.c_str(), stderr);
+    if (!compiled.error.empty()) {
+        std::fprintf(stderr, "\n%s\n", compiled.error.c_str());
         return failed_status;
     }
-    write_whole_file(code_path, code);
+    write_whole_file(code_path, {reinterpret_cast<const char*>(compiled.code.data()), compiled.code.size()});
     return 0;
 }
 
@@ -131,7 +85,7 @@ std::string hiprtc_name(std::string& why_not) {
 }
 
 std::string& hip_compiler_executable() {
-    static std::string path = own_executable();
+    static std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
     return path;
 }
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "devices/hip/libraries.h"
 #include "support/dynamic_library.h"
 
 namespace normtune::hip {
@@ -14,6 +13,7 @@ namespace {
 
 using gpu::DeviceId;
 using gpu::DevicePointer;
+using gpu::Driver;
 using gpu::Function;
 using gpu::Result;
 using gpu::Stream;
@@ -45,7 +45,7 @@ constexpr std::size_t properties_bytes = 4096;  // more than either has: 792, 14
 constexpr std::size_t architecture_bytes = 256;
 
 struct LoadedRuntime {
-    gpu::Driver table{};
+    Driver table{};
     Hip hip{};
     PropertiesLayout layout{};
     std::string why_not;
@@ -83,6 +83,10 @@ int hip_attribute(gpu::Attribute attribute) {
             return 87;  // WarpSize
         case gpu::Attribute::can_wait_for_value:
             return 10013;  // CanUseStreamWaitValue
+        case gpu::Attribute::memory_clock_khz:
+            return 60;  // MemoryClockRate
+        case gpu::Attribute::memory_bus_bits:
+            return 59;  // MemoryBusWidth
     }
     return 0;
 }
@@ -114,77 +118,86 @@ Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value)
     return hip().stream_wait_value32(stream, at, value, until_equal, all_bits);
 }
 
+constexpr Symbol<Hip> own_functions[] = {
+    symbol<&Hip::init>("hipInit"),
+    symbol<&Hip::runtime_get_version>("hipRuntimeGetVersion"),
+    symbol<&Hip::get_error_name>("hipGetErrorName"),
+    symbol<&Hip::get_error_string>("hipGetErrorString"),
+    symbol<&Hip::device_get_attribute>("hipDeviceGetAttribute"),
+    symbol<&Hip::module_launch_kernel>("hipModuleLaunchKernel"),
+    symbol<&Hip::stream_wait_value32>("hipStreamWaitValue32"),
+    symbol<&Hip::module_launch_cooperative_kernel>("hipModuleLaunchCooperativeKernel", false),  // since ROCm 5.5
+    symbol<&Hip::get_device_properties>("hipGetDevicePropertiesR0600", false),                  // since ROCm 6
+};
+constexpr Symbol<Hip> functions_of_5[] = {symbol<&Hip::get_device_properties>("hipGetDeviceProperties")};
+
+constexpr Symbol<Driver> functions[] = {
+    symbol<&Driver::device_get>("hipDeviceGet"),
+    symbol<&Driver::device_get_count>("hipGetDeviceCount"),
+    symbol<&Driver::device_get_name>("hipDeviceGetName"),
+    symbol<&Driver::device_get_pci_bus_id>("hipDeviceGetPCIBusId"),
+    symbol<&Driver::device_total_memory>("hipDeviceTotalMem"),
+    symbol<&Driver::device_use>("hipSetDevice"),
+    symbol<&Driver::memory_get_info>("hipMemGetInfo"),
+    symbol<&Driver::memory_alloc>("hipMalloc"),
+    symbol<&Driver::memory_free>("hipFree"),
+    symbol<&Driver::memory_host_alloc>("hipHostMalloc"),
+    symbol<&Driver::memory_host_get_device_pointer>("hipHostGetDevicePointer"),
+    symbol<&Driver::memory_free_host>("hipHostFree"),
+    symbol<&Driver::copy_to_device>("hipMemcpyHtoD"),
+    symbol<&Driver::copy_to_host>("hipMemcpyDtoH"),
+    symbol<&Driver::copy_on_device_async>("hipMemcpyDtoDAsync"),
+    symbol<&Driver::set_u32_async>("hipMemsetD32Async"),
+    symbol<&Driver::module_load_data>("hipModuleLoadData"),
+    symbol<&Driver::module_unload>("hipModuleUnload"),
+    symbol<&Driver::module_get_function>("hipModuleGetFunction"),
+    symbol<&Driver::occupancy_blocks>("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"),
+    symbol<&Driver::stream_create>("hipStreamCreateWithFlags"),
+    symbol<&Driver::stream_synchronize>("hipStreamSynchronize"),
+    symbol<&Driver::stream_begin_capture>("hipStreamBeginCapture"),
+    symbol<&Driver::stream_end_capture>("hipStreamEndCapture"),
+    symbol<&Driver::event_create>("hipEventCreateWithFlags"),
+    symbol<&Driver::event_record>("hipEventRecord"),
+    symbol<&Driver::event_synchronize>("hipEventSynchronize"),
+    symbol<&Driver::event_elapsed_ms>("hipEventElapsedTime"),
+    symbol<&Driver::event_destroy>("hipEventDestroy"),
+    symbol<&Driver::graph_instantiate>("hipGraphInstantiateWithFlags"),
+    symbol<&Driver::graph_upload>("hipGraphUpload", false),
+    symbol<&Driver::graph_launch>("hipGraphLaunch"),
+    symbol<&Driver::graph_exec_destroy>("hipGraphExecDestroy"),
+    symbol<&Driver::graph_destroy>("hipGraphDestroy"),
+};
+
 LoadedRuntime load() {
     LoadedRuntime loaded;
-    constexpr std::array<std::string_view, 1> stems{"libamdhip64"};
-    const DynamicLibrary library(rocm_libraries(stems));
+    const DynamicLibrary library(rocm_libraries("libamdhip64"));
     if (!library.is_open()) {
         loaded.why_not = fmt::format("no HIP run time: {}; install ROCm, or set ROCM_PATH to where it is", library.why_not());
         return loaded;
     }
-    Hip& h = loaded.hip;
     std::string missing;
-    library.load(h.init, "hipInit", missing);
-    library.load(h.runtime_get_version, "hipRuntimeGetVersion", missing);
-    library.load(h.get_error_name, "hipGetErrorName", missing);
-    library.load(h.get_error_string, "hipGetErrorString", missing);
-    library.load(h.device_get_attribute, "hipDeviceGetAttribute", missing);
-    library.load(h.module_launch_kernel, "hipModuleLaunchKernel", missing);
-    library.load(h.stream_wait_value32, "hipStreamWaitValue32", missing);
-    std::string none;
-    library.load(h.module_launch_cooperative_kernel, "hipModuleLaunchCooperativeKernel", none);  // since ROCm 5.5
-    loaded.layout = library.load(h.get_device_properties, "hipGetDevicePropertiesR0600", none) ? layout_6 : layout_5;
-    if (h.get_device_properties == nullptr) {
-        library.load(h.get_device_properties, "hipGetDeviceProperties", missing);
+    library.load(loaded.hip, own_functions, missing);
+    library.load(loaded.table, functions, missing);
+    loaded.layout = layout_6;
+    if (loaded.hip.get_device_properties == nullptr) {
+        library.load(loaded.hip, functions_of_5, missing);
+        loaded.layout = layout_5;
     }
-    gpu::Driver& d = loaded.table;
+    Driver& d = loaded.table;
     d.describe = describe;
     d.device_get_attribute = device_get_attribute;
     d.function_allow_shared = function_allow_shared;
     d.launch_kernel = launch_kernel;
     d.stream_wait_value32 = stream_wait_value32;
-    library.load(d.device_get, "hipDeviceGet", missing);
-    library.load(d.device_get_count, "hipGetDeviceCount", missing);
-    library.load(d.device_get_name, "hipDeviceGetName", missing);
-    library.load(d.device_get_pci_bus_id, "hipDeviceGetPCIBusId", missing);
-    library.load(d.device_total_memory, "hipDeviceTotalMem", missing);
-    library.load(d.device_use, "hipSetDevice", missing);
-    library.load(d.memory_get_info, "hipMemGetInfo", missing);
-    library.load(d.memory_alloc, "hipMalloc", missing);
-    library.load(d.memory_free, "hipFree", missing);
-    library.load(d.memory_host_alloc, "hipHostMalloc", missing);
-    library.load(d.memory_host_get_device_pointer, "hipHostGetDevicePointer", missing);
-    library.load(d.memory_free_host, "hipHostFree", missing);
-    library.load(d.copy_to_device, "hipMemcpyHtoD", missing);
-    library.load(d.copy_to_host, "hipMemcpyDtoH", missing);
-    library.load(d.copy_on_device_async, "hipMemcpyDtoDAsync", missing);
-    library.load(d.set_u32_async, "hipMemsetD32Async", missing);
-    library.load(d.module_load_data, "hipModuleLoadData", missing);
-    library.load(d.module_unload, "hipModuleUnload", missing);
-    library.load(d.module_get_function, "hipModuleGetFunction", missing);
-    library.load(d.occupancy_blocks, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", missing);
-    library.load(d.stream_create, "hipStreamCreateWithFlags", missing);
-    library.load(d.stream_synchronize, "hipStreamSynchronize", missing);
-    library.load(d.stream_begin_capture, "hipStreamBeginCapture", missing);
-    library.load(d.stream_end_capture, "hipStreamEndCapture", missing);
-    library.load(d.event_create, "hipEventCreateWithFlags", missing);
-    library.load(d.event_record, "hipEventRecord", missing);
-    library.load(d.event_synchronize, "hipEventSynchronize", missing);
-    library.load(d.event_elapsed_ms, "hipEventElapsedTime", missing);
-    library.load(d.event_destroy, "hipEventDestroy", missing);
-    library.load(d.graph_instantiate, "hipGraphInstantiateWithFlags", missing);
-    library.load(d.graph_launch, "hipGraphLaunch", missing);
-    library.load(d.graph_exec_destroy, "hipGraphExecDestroy", missing);
-    library.load(d.graph_destroy, "hipGraphDestroy", missing);
     if (!missing.empty()) {
         loaded.why_not = fmt::format("the HIP run time is too old: {} has no {}; ROCm 5.2 or newer is needed", library.path(), missing);
         return loaded;
     }
-    if (const Result result = h.init(0); result != gpu::success) {
+    if (const Result result = loaded.hip.init(0); result != gpu::success) {
         loaded.why_not = fmt::format(
             "{} is here, but does not start: {}; look for /dev/kfd (the amdgpu driver) and at "
             "its permissions (groups render and video)",
-            library.path(), describe_with(h, result));
+            library.path(), describe_with(loaded.hip, result));
         return loaded;
     }
     loaded.usable = true;
@@ -197,6 +210,11 @@ const LoadedRuntime& loaded_runtime() {
 }
 
 }  // namespace
+
+std::vector<std::string> rocm_libraries(const std::string& stem) {
+    const std::array<std::string, 4> names{stem + ".so.7", stem + ".so.6", stem + ".so.5", stem + ".so"};
+    return library_candidates(names, {"ROCM_PATH", "HIP_PATH"}, "lib", "/opt/rocm/lib");
+}
 
 const gpu::Driver* load_runtime(std::string& why_not) {
     why_not = loaded_runtime().why_not;

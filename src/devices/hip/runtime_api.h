@@ -3,10 +3,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "devices/gpu/driver.h"
 
 namespace normtune::hip {
+
+/// A library ("libamdhip64") of ROCm 7, 6 and 5, in that order: below ROCM_PATH and HIP_PATH, by soname, below /opt/rocm.
+std::vector<std::string> rocm_libraries(const std::string& stem);
 
 /// The loaded and initialised run time; null where there is none, and `why_not` says in one line what is missing and
 /// what would mend it. Loaded once a process.

@@ -15,6 +15,7 @@
 #include "devices/replay/replay_script.h"
 #include "devices/replay/scripted_faults.h"
 #include "store/results.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/random.h"
 
@@ -135,7 +136,7 @@ public:
 
     void run(const Kernel&, Buffers&, int) override {}
 
-    std::optional<Verification> scripted_verification(const Problem& problem, const Candidate& candidate) override {
+    Verification verify(const Problem& problem, const Candidate& candidate) {
         wait_ms(script_.verify_ms);
         const std::string problem_key = problem.key();
         const std::string config_key = candidate.identity();
@@ -161,6 +162,7 @@ public:
         const ScriptedFault* fault = faults_.play(moment, replay_buffers.problem_key, config_key);
         SampleBatch batch;
         batch.timer = "replay";
+        batch.rotation_bytes = buffers.rotation_bytes();
         Random random(mix_seed(script_.seed ^ request.seed, config_key));
         const Measurement* beside = moment == Moment::measure ? nullptr : recorded_beside(replay_buffers.problem_key);
         if (plays_record(replay_kernel)) {
@@ -256,22 +258,40 @@ private:
     std::uint64_t samples_taken_ = 0;
 };
 
+std::vector<DeviceReport> find(const std::string& script) {
+    const ReplayScript played = load_replay_script(script);
+    std::vector<DeviceReport> reports;
+    for (int ordinal = 0; ordinal < played.devices; ++ordinal) {
+        reports.push_back({Backend::replay, device_of(played, ordinal), ""});
+    }
+    return reports;
+}
+
+std::string kernels_text(const std::string& script) {
+    const std::string yaml = read_file(script);
+    const std::string recorded = parse_replay_script(yaml, script).recorded;
+    return yaml + "\n" + (recorded.empty() ? "" : read_file(recorded));
+}
+
 }  // namespace
 
-BackendTraits replay_traits() {
-    return {Backend::replay, {}, {}};
+BackendRow replay_backend() {
+    return {.backend = Backend::replay,
+            .traits =
+                [] {
+                    return BackendTraits{Backend::replay, {}, {}};
+                },
+            .find = find,
+            .describe = [](int ordinal, const std::string& script) { return device_of(load_replay_script(script), ordinal); },
+            .open = [](int ordinal, const std::string& script) { return open_replay(script, ordinal); },
+            .kernels = [](const DeviceInfo&, const std::string& script) { return kernels_text(script); },
+            .is_listed = false,
+            .verify = [](Device& device, const Problem& problem,
+                         const Candidate& candidate) { return dynamic_cast<ReplayDevice&>(device).verify(problem, candidate); }};
 }
 
 std::unique_ptr<Device> open_replay(const std::string& script, int ordinal) {
     return std::make_unique<ReplayDevice>(load_replay_script(script), ordinal);
-}
-
-DeviceInfo describe_replay(const std::string& script, int ordinal) {
-    return device_of(load_replay_script(script), ordinal);
-}
-
-int replay_device_count(const std::string& script) {
-    return load_replay_script(script).devices;
 }
 
 }  // namespace normtune

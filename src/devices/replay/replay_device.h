@@ -4,17 +4,14 @@
 #include <memory>
 #include <string>
 
-#include "devices/device.h"
-#include "space/backend_traits.h"
+#include "devices/registry.h"
 
 namespace normtune {
 
-/// It expresses every configuration.
-BackendTraits replay_traits();
+/// It expresses every configuration. A script says how many devices it plays, and what verification finds.
+BackendRow replay_backend();
 
-/// `script` is a file's path; it says how many devices it plays. Throw InputError.
+/// `script` is a file's path. Throws InputError.
 std::unique_ptr<Device> open_replay(const std::string& script, int ordinal);
-DeviceInfo describe_replay(const std::string& script, int ordinal);
-int replay_device_count(const std::string& script);
 
 }  // namespace normtune

@@ -22,7 +22,7 @@ template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
 json batch_to_json(const SampleBatch& batch) {
-    json out{{"us", batch.us}, {"launches", batch.launches_per_sample}, {"timer", batch.timer}};
+    json out{{"us", batch.us}, {"launches", batch.launches_per_sample}, {"rotation_bytes", batch.rotation_bytes}, {"timer", batch.timer}};
     if (batch.clock_mhz) {
         out["clock_mhz"] = *batch.clock_mhz;
     }
@@ -36,6 +36,7 @@ SampleBatch batch_from_json(const JsonReader& in) {
     SampleBatch batch;
     batch.us = in.at("us").numbers();
     batch.launches_per_sample = in.at("launches").integer(1);
+    batch.rotation_bytes = in.at("rotation_bytes").whole(0);
     batch.timer = in.at("timer").text();
     if (const auto clock = in.find("clock_mhz")) {
         batch.clock_mhz = clock->number();
@@ -111,7 +112,7 @@ std::string encode(const Reply& reply) {
                                   return json{{"is", "refused"}, {"reason", refused.reason}};
                               },
                               [](const OpenedReply& opened) {
-                                  return json{{"is", "opened"}, {"sets", opened.sets}, {"rotation_bytes", opened.rotation_bytes}};
+                                  return json{{"is", "opened"}, {"sets", opened.sets}};
                               },
                               [](const BuiltReply& built) {
                                   json out{{"is", "built"}, {"outcome", outcome_names.name(built.outcome)}, {"reason", built.reason}};
@@ -181,7 +182,7 @@ Reply decode_reply(const std::string& text) {
         return RefusedReply{in.at("reason").text()};
     }
     if (what == "opened") {
-        return OpenedReply{in.at("sets").integer(1), in.at("rotation_bytes").whole(0)};
+        return OpenedReply{in.at("sets").integer(1)};
     }
     if (what == "built") {
         BuiltReply built;

@@ -59,7 +59,6 @@ struct RefusedReply {
 
 struct OpenedReply {
     int sets = 0;
-    std::int64_t rotation_bytes = 0;
 };
 
 struct BuiltReply {

@@ -77,7 +77,7 @@ public:
                 opened->verify_seed = request.verify_seed;
                 opened->buffers = device_.allocate(request.problem, request.buffers);
                 open_ = std::move(opened);
-                return OpenedReply{open_->buffers->sets(), open_->buffers->rotation_bytes()};
+                return OpenedReply{open_->buffers->sets()};
             },
             fault_reply);
     }
@@ -150,8 +150,8 @@ private:
     }
 
     Verification verify(OpenProblem& open, const Candidate& candidate) {
-        if (const auto scripted = device_.scripted_verification(open.problem, candidate)) {
-            return *scripted;
+        if (const auto& scripted = backend_row(device_.info().backend).verify) {
+            return scripted(device_, open.problem, candidate);
         }
         if (!open.verifier) {
             open.verifier = std::make_unique<Verifier>(device_, open.problem, open.verify_seed);

@@ -1,0 +1,119 @@
+#include "devices/gpu/gpu_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "devices/gpu/toolchain.h"
+
+namespace normtune::gpu {
+
+namespace {
+
+/// One kernel's arguments, packed as the driver takes them: a pointer to each value.
+struct PackedArguments {
+    std::array<std::uint64_t, 32> values{};
+    std::array<void*, 32> pointers{};
+};
+
+}  // namespace
+
+GpuKernel::GpuKernel(const Driver& driver, const void* image, LaunchPlan plan, CompileInfo info, const DeviceInfo& device, DeviceId id)
+    : driver_(driver),
+      module_(load_module(driver, image)),
+      info_(std::move(info)),
+      main_kernel_(main_launch(plan).kernel),
+      workspace_bytes_(plan.workspace_bytes) {
+    for (Launch& launch : plan.launches) {
+        const Function function = function_of(driver_, module_, launch.kernel.c_str());
+        if (launch.shared_bytes > std::int64_t{48} << 10) {
+            check(driver_, driver_.function_allow_shared(function, launch.shared_bytes), DeviceFault::launch_failed,
+                  "asking for shared memory");
+        }
+        steps_.push_back({function, std::move(launch)});
+    }
+    check_occupancy(device, id);
+}
+
+void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
+    const int most_threads = attribute(driver_, Attribute::threads_per_compute_unit, id);
+    for (const Step& step : steps_) {
+        const Launch& launch = step.launch;
+        int programs = 0;
+        check(driver_, driver_.occupancy_blocks(&programs, step.function, launch.block, static_cast<std::size_t>(launch.shared_bytes)),
+              DeviceFault::launch_failed, "asking for the occupancy");
+        if (programs == 0) {
+            throw DeviceError(DeviceFault::unsupported, fmt::format("not even one program of {} fits on a compute unit", launch.kernel));
+        }
+        const std::int64_t resident = std::int64_t{programs} * device.compute_units;
+        if (launch.cooperative && launch.grid_x > resident) {
+            throw DeviceError(DeviceFault::unsupported,
+                              fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
+                                          "and shared memory leave room for {}",
+                                          launch.grid_x, resident));
+        }
+        if (launch.kernel == main_kernel_) {
+            info_.occupancy = static_cast<double>(programs * launch.block) / std::max(1, most_threads);
+        }
+    }
+}
+
+void GpuKernel::launch(const Step& step, const GpuBuffers& buffers, int set, DevicePointer workspace, Stream stream) const {
+    PackedArguments packed;
+    for (std::size_t i = 0; i < step.launch.arguments.size(); ++i) {
+        const Argument& argument = step.launch.arguments[i];
+        std::uint64_t& value = packed.values.at(i);
+        switch (argument.source) {
+            case Argument::Source::tensor:
+                value = buffers.pointer(argument.tensor, set);
+                break;
+            case Argument::Source::workspace:
+                value = workspace + static_cast<std::uint64_t>(argument.integer);
+                break;
+            case Argument::Source::null:
+                break;
+            case Argument::Source::value:
+                if (argument.type == ArgumentType::fp32) {
+                    std::memcpy(&value, &argument.real, sizeof argument.real);
+                } else {
+                    std::memcpy(&value, &argument.integer, sizeof argument.integer);  // little-endian: an int32 is its start
+                }
+        }
+        packed.pointers.at(i) = &value;
+    }
+    const LaunchShape shape{static_cast<unsigned>(step.launch.grid_x),
+                            static_cast<unsigned>(step.launch.grid_y),
+                            static_cast<unsigned>(step.launch.block),
+                            static_cast<unsigned>(step.launch.shared_bytes),
+                            step.launch.cooperative,
+                            step.launch.overlaps};
+    check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
+          "launching a kernel");
+}
+
+void GpuKernel::launch(const GpuBuffers& buffers, int set, DevicePointer workspace, Stream stream) const {
+    for (const Step& step : steps_) {
+        launch(step, buffers, set, workspace, stream);
+    }
+}
+
+Rotation& GpuKernel::rotation(const GpuBuffers& buffers, DevicePointer workspace, const RotationSize& size) const {
+    const DevicePointer first = buffers.pointer(TensorRole::x, 0);
+    if (rotation_ == nullptr || rotation_buffers_ != first || rotation_workspace_ != workspace || rotation_size_ != size) {
+        rotation_ = std::make_unique<Rotation>(
+            driver_, [this, &buffers, workspace](int set, Stream stream) { launch(buffers, set, workspace, stream); }, size);
+        rotation_buffers_ = first;
+        rotation_workspace_ = workspace;
+        rotation_size_ = size;
+    }
+    return *rotation_;
+}
+
+void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream) {
+    const LaunchShape shape{static_cast<unsigned>(grid), 1, static_cast<unsigned>(block), 0, false, false};
+    check(driver, driver.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed, "launching a kernel");
+}
+
+}  // namespace normtune::gpu

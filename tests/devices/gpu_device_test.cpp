@@ -1,0 +1,310 @@
+// The GPU device over a driver that computes nothing: what is launched on which buffers, how a sample comes about, what a
+// failing call becomes, and that nothing stays allocated.
+#include "devices/gpu/gpu_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "devices/fake_gpu.h"
+#include "devices/gpu/gpu_buffers.h"
+#include "devices/gpu/planted_faults.h"
+#include "devices/registry.h"
+#include "support/temporary_folder.h"
+
+namespace normtune::gpu {
+namespace {
+
+constexpr const char* key = "w4.t128.r1.row.registers.masked.per_row";
+
+CompileInfo plain_info(const CompilePool::Result& compiled, const LaunchPlan& plan, const DeviceInfo&) {
+    return common_info(compiled, plan);
+}
+
+class GpuDeviceTest : public ::testing::Test {
+protected:
+    GpuDeviceTest() {
+        setenv("NORMTUNE_CACHE_DIR", folder_.path().c_str(), 1);
+        info_ = describe_architecture("sm_90");
+        info_.cache_bytes = 1 << 20;
+        problem_ = parse_problem_key("rms_norm/forward/bf16/llama/16x1024");
+    }
+    ~GpuDeviceTest() override { unsetenv("NORMTUNE_CACHE_DIR"); }
+
+    std::unique_ptr<Device> open() {
+        const auto compile = [](const CompileJob&) {
+            CompiledCode code;
+            code.image.resize(8);
+            return code;
+        };
+        return open_device(
+            {driver_, info_, {std::make_unique<CompilePool>("fake", "sm_90", 1, compile), {}, plain_info}, [](const std::string&) {
+                 return ClockState{1500, {"sw_power_cap"}};
+             }});
+    }
+
+    BufferRequest rotating() const { return {.rotation_bytes = 4 * info_.cache_bytes, .seed = 3}; }
+
+    /// All that a worker does with a problem.
+    void whole_run() {
+        const std::unique_ptr<Device> device = open();
+        const auto kernel = device->compile(problem_, Configuration::parse(key));
+        const auto buffers = device->allocate(problem_, rotating());
+        std::vector<std::byte> bytes(static_cast<std::size_t>(tensors(problem_).front().span_bytes()), std::byte{7});
+        buffers->upload(tensors(problem_).front().role, 0, bytes);
+        buffers->fill(TensorRole::y, 0, 0xffffffff, 16 * 1024 * 2);
+        device->run(*kernel, *buffers, 0);
+        buffers->download(tensors(problem_).front().role, 0, device->staging(bytes.size()));
+        for (const SampleKind kind : {SampleKind::kernel, SampleKind::copy, SampleKind::empty}) {
+            device->sample(kind == SampleKind::kernel ? kernel.get() : nullptr, *buffers, {.kind = kind, .samples = 2});
+        }
+    }
+
+    testing::TemporaryFolder folder_;
+    FakeGpu gpu_;
+    Driver driver_ = gpu_.table();
+    DeviceInfo info_;
+    Problem problem_;
+};
+
+TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    ASSERT_GT(buffers->sets(), 3);
+    gpu_.launches.clear();
+    device->run(*kernel, *buffers, 2);
+    const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+    EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{{"nt_forward", sets.pointer(TensorRole::x, 2)}}));
+    EXPECT_EQ(*kernel->info().occupancy, 8 * 128 / 2048.0);
+    std::vector<std::byte> bytes(16 * 1024 * 2);
+    std::vector<std::byte> back(bytes.size());
+    std::generate(bytes.begin(), bytes.end(), [n = 0]() mutable { return static_cast<std::byte>(++n); });
+    buffers->upload(TensorRole::x, 1, bytes);
+    buffers->download(TensorRole::x, 1, back);
+    EXPECT_EQ(back, bytes);
+    EXPECT_THROW(buffers->upload(TensorRole::x, buffers->sets(), bytes), std::logic_error);
+    EXPECT_THROW(buffers->download(TensorRole::dy, 0, back), std::logic_error);
+}
+
+TEST_F(GpuDeviceTest, ARotationGoesThroughAllItsSets) {
+    info_.cache_bytes = 8 << 20;
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+    ASSERT_GT(sets.sets(), 400);
+    gpu_.launch_us = [](const std::string&) { return 2.5; };
+    SampleBatch batch;
+    std::map<std::uint64_t, int> uses;
+    std::int64_t touched = 0;
+    for (int round = 0; round < 9; ++round) {
+        batch = device->sample(kernel.get(), *buffers, {.samples = 1});
+        EXPECT_GE(batch.rotation_bytes, touched);
+        touched = batch.rotation_bytes;
+    }
+    EXPECT_LT(batch.launches_per_sample, sets.sets()) << "or a sample were a whole turn";
+    EXPECT_EQ(touched, sets.rotation_bytes());
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        uses[launch.first_argument] += launch.kernel == "nt_forward" ? 1 : 0;
+    }
+    int least = 1 << 20;
+    int most = 0;
+    for (int set = 0; set < sets.sets(); ++set) {
+        least = std::min(least, uses[sets.pointer(TensorRole::x, set)]);
+        most = std::max(most, uses[sets.pointer(TensorRole::x, set)]);
+    }
+    EXPECT_GE(least, 2);
+    EXPECT_LE(most - least, 2) << "a turn that has begun, and the three launches before the first sample";
+}
+
+TEST_F(GpuDeviceTest, HotIsOneSet) {
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+    gpu_.launches.clear();
+    const SampleBatch batch = device->sample(kernel.get(), *buffers, {.cold = false, .samples = 4});
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        EXPECT_EQ(launch, (FakeGpu::Launched{"nt_forward", sets.pointer(TensorRole::x, 0)}));
+    }
+    EXPECT_EQ(batch.rotation_bytes, sets.set_bytes());
+}
+
+// One set of two times the L2, and no memory for more: the L2 is read away before each sample.
+TEST_F(GpuDeviceTest, EvictsWhereTheSetsDoNotKeepASampleCold) {
+    info_.cache_bytes = 32 << 10;
+    const auto device = open();
+    gpu_.memory_bytes = 96 << 10;
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    ASSERT_EQ(buffers->sets(), 1);
+    gpu_.launches.clear();
+    device->sample(kernel.get(), *buffers, {.samples = 3});
+    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 4);
+    gpu_.launches.clear();
+    device->sample(kernel.get(), *buffers, {.cold = false, .samples = 3});
+    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 0);
+}
+
+TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    gpu_.launch_us = [](const std::string& name) {
+        return name == "nt_forward" ? 7.0 : name == "nt_copy_4" ? 4.0 : name == "nt_empty" ? 1.25 : 50;
+    };
+    const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
+    ASSERT_EQ(batch.us.size(), 3U);
+    EXPECT_NEAR(batch.us[1], 7, 1e-4);
+    EXPECT_EQ(batch.timer, "graph");
+    EXPECT_EQ(batch.clock_mhz, 1500);
+    EXPECT_EQ(batch.throttle_reasons, std::vector<std::string>{"sw_power_cap"});
+    EXPECT_NEAR(device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1}).us[0], 4, 1e-4) << "the fastest of five";
+    EXPECT_NEAR(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).us[0], 1.25, 1e-4);
+    EXPECT_EQ(device->sample(kernel.get(), *buffers, {.samples = 100, .time_cap_us = 2000}).us.size(), 2U);
+}
+
+TEST_F(GpuDeviceTest, ARepeatedRunHasAsManyLaunchesASample) {
+    std::mt19937 random(8);
+    std::uniform_real_distribution<double> noise(0.8, 1.6);
+    std::set<int> seen;
+    for (int run = 0; run < 20; ++run) {
+        gpu_.launch_us = [&](const std::string&) { return 2.4 * noise(random); };
+        const auto device = open();
+        const auto kernel = device->compile(problem_, Configuration::parse(key));
+        const auto buffers = device->allocate(problem_, rotating());
+        seen.insert(device->sample(kernel.get(), *buffers, {.samples = 1}).launches_per_sample);
+    }
+    EXPECT_EQ(seen.size(), 1U);
+}
+
+TEST_F(GpuDeviceTest, DoesWithoutWhatADriverMayLack) {
+    gpu_.attributes[Attribute::can_wait_for_value] = 0;
+    gpu_.failing_call = "stream_begin_capture";
+    gpu_.failing_result = 801;
+    driver_.graph_upload = nullptr;
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    gpu_.launches.clear();
+    const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 2});
+    EXPECT_EQ(batch.timer, "events");
+    EXPECT_EQ(gpu_.launches.front().kernel, "nt_gate");
+    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_forward"; }),
+              3 + 3 * batch.launches_per_sample);
+}
+
+TEST_F(GpuDeviceTest, WhatDoesNotFitIsUnsupported) {
+    const auto device = open();
+    gpu_.programs_of_a_unit = 0;
+    try {
+        device->compile(problem_, Configuration::parse(key));
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::unsupported);
+        EXPECT_STREQ(error.what(), "not even one program of nt_forward fits on a compute unit");
+    }
+    gpu_.memory_bytes = 1000;
+    try {
+        device->allocate(problem_, {});
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::out_of_memory);
+    }
+}
+
+TEST_F(GpuDeviceTest, LeavesNothingAllocated) {
+    whole_run();
+    EXPECT_EQ(gpu_.alive(), 0U);
+}
+
+struct Failing {
+    const char* call;
+    DeviceFault fault;
+};
+
+class FailingCall : public GpuDeviceTest, public ::testing::WithParamInterface<Failing> {};
+
+// On each occasion that a run has for it: the fault is the call's own, and nothing stays allocated.
+TEST_P(FailingCall, BecomesItsFaultAndLeavesNothing) {
+    for (const bool out_of_memory : {false, true}) {
+        int occasion = 1;
+        for (; occasion < 500; ++occasion) {
+            {
+                FakeGpu fresh;
+                driver_ = fresh.table();
+                fresh.failing_call = GetParam().call;
+                fresh.failing_result = out_of_memory ? error_out_of_memory : FakeGpu::error_illegal_address;
+                fresh.failing_occasion = occasion;
+                bool failed = false;
+                try {
+                    whole_run();
+                } catch (const DeviceError& error) {
+                    failed = true;
+                    // What a driver may refuse (a wait, a capture, page-locked memory) is done without; what fails
+                    // then is the call that follows on a device that is broken.
+                    const bool own = std::string(error.what()).find(": error ") != std::string::npos;
+                    EXPECT_TRUE(own) << error.what();
+                    const DeviceFault expected = out_of_memory ? DeviceFault::out_of_memory : GetParam().fault;
+                    EXPECT_EQ(error.fault(), expected) << GetParam().call << " no. " << occasion << ": " << error.what();
+                }
+                EXPECT_EQ(fresh.alive(), 0U) << GetParam().call << " no. " << occasion;
+                if (!failed && fresh.calls[GetParam().call] < occasion) {
+                    break;
+                }
+            }
+        }
+        EXPECT_GT(occasion, 1) << "the run never makes this call";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Driver, FailingCall,
+    ::testing::Values(Failing{"device_get", DeviceFault::launch_failed}, Failing{"device_use", DeviceFault::launch_failed},
+                      Failing{"memory_get_info", DeviceFault::launch_failed}, Failing{"memory_alloc", DeviceFault::launch_failed},
+                      Failing{"copy_to_device", DeviceFault::launch_failed}, Failing{"copy_to_host", DeviceFault::launch_failed},
+                      Failing{"copy_on_device_async", DeviceFault::launch_failed}, Failing{"set_u32_async", DeviceFault::launch_failed},
+                      Failing{"module_load_data", DeviceFault::compile_failed}, Failing{"module_get_function", DeviceFault::compile_failed},
+                      Failing{"occupancy_blocks", DeviceFault::launch_failed}, Failing{"launch_kernel", DeviceFault::launch_failed},
+                      Failing{"stream_create", DeviceFault::launch_failed}, Failing{"stream_synchronize", DeviceFault::launch_failed},
+                      Failing{"event_create", DeviceFault::launch_failed}, Failing{"event_record", DeviceFault::launch_failed},
+                      Failing{"event_synchronize", DeviceFault::launch_failed}, Failing{"event_elapsed_ms", DeviceFault::launch_failed},
+                      Failing{"graph_instantiate", DeviceFault::launch_failed}, Failing{"graph_upload", DeviceFault::launch_failed},
+                      Failing{"graph_launch", DeviceFault::launch_failed}),
+    [](const auto& failing) { return std::string(failing.param.call); });
+
+// The faults that scripts/check_gpu plants, over the same driver.
+TEST_F(GpuDeviceTest, PlantedFaultsAreThoseOfTheirConfigurationsAlone) {
+    const std::pair<const char*, DeviceFault> cases[] = {{"illegal_address", DeviceFault::launch_failed},
+                                                         {"out_of_memory", DeviceFault::out_of_memory}};
+    for (const auto& [name, fault] : cases) {
+        FakeGpu fresh;
+        driver_ = fresh.table();
+        setenv("NORMTUNE_PLANT_FAULTS", (std::string(name) + "=" + key).c_str(), 1);
+        EXPECT_NE(planted_faults_warning(), "");
+        const PlantedFaults faults = PlantedFaults::from_environment();
+        unsetenv("NORMTUNE_PLANT_FAULTS");
+        EXPECT_EQ(planted_faults_warning(), "");
+        {
+            const auto device = plant(open(), driver_, nullptr, faults);
+            const auto sound = device->compile(problem_, Configuration::parse("w2.t64.r1.row.registers.masked.per_row"));
+            const auto planted = device->compile(problem_, Configuration::parse(key));
+            const auto buffers = device->allocate(problem_, rotating());
+            device->run(*sound, *buffers, 0);
+            EXPECT_EQ(device->sample(sound.get(), *buffers, {.samples = 2}).us.size(), 2U);
+            EXPECT_EQ(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).us.size(), 1U);
+            try {
+                device->run(*planted, *buffers, 0);
+                FAIL() << name;
+            } catch (const DeviceError& error) {
+                EXPECT_EQ(error.fault(), fault) << error.what();
+            }
+        }
+        EXPECT_EQ(fresh.alive(), 0U);
+    }
+}
+
+}  // namespace
+}  // namespace normtune::gpu
