@@ -1,6 +1,7 @@
 // The folder that a run writes into.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "store/results.h"
@@ -12,8 +13,9 @@ namespace normtune {
 /// be an empty folder. Throws InputError (in use, a file) and SystemError (cannot be created or written).
 std::string create_run_folder(const std::string& out);
 
-/// The result files into a folder that is there and empty: it gets all of them in one step, or stays empty. Throws
-/// SystemError.
+/// Fills a folder that is there and empty with what `write` leaves in the folder that it is given: in one step, or it stays empty.
+/// Throws SystemError, and what `write` throws.
+void fill_folder(const std::string& folder, const std::function<void(const std::string&)>& write);
 void fill_result_folder(const std::string& folder, const Results& results);
 
 /// Of a path that results are to be read from. Throws InputError where it is a run's journal, or the folder of a run
