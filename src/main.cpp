@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "devices/hip/hiprtc.h"
 #include "run/worker/worker.h"
+#include "support/descriptor.h"
 #include "support/error.h"
 
 namespace {
@@ -25,6 +26,7 @@ int fail(normtune::ExitCode code, std::string_view why) {
 
 int main(int argc, char** argv) {
     using namespace normtune;
+    open_standard_streams();
     std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a write that fails, and gets its one line
     std::signal(SIGPIPE, SIG_IGN);  // so is a reader of our output that went away
     try {
