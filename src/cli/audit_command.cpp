@@ -32,7 +32,7 @@ public:
         for (const std::vector<Results>& runs : devices) {
             audits.push_back(audit(runs, heuristics_, rules));
         }
-        print(format_ == "json" ? audit_json(audits) : pages(audits));
+        format_ == "table" ? print(pages(audits)) : print_data(format_ == "json" ? audit_json(audits) : pages(audits));
         return ExitCode::good;
     }
 

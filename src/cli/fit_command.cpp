@@ -59,10 +59,14 @@ public:
         }
         const std::vector<Results>& runs = devices.front();
         const Fits fits = fit(runs, settings_, backend_traits(runs.front().environment.device.backend));
-        print(format_ == "json"     ? fit_json(fits.fits)
-              : format_ == "cpp"    ? fit_cpp(fits.fits)
-              : format_ == "python" ? fit_python(fits.fits)
-                                    : pages(fits.fits));
+        if (format_ == "table") {
+            print(pages(fits.fits));
+        } else {
+            print_data(format_ == "json"     ? fit_json(fits.fits)
+                       : format_ == "cpp"    ? fit_cpp(fits.fits)
+                       : format_ == "python" ? fit_python(fits.fits)
+                                             : pages(fits.fits));
+        }
         return report_unreached(fits.fits);
     }
 

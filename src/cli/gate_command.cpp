@@ -120,12 +120,14 @@ private:
         if (!markdown_.empty()) {
             write_file_atomically(markdown_, gate_markdown(verdict));
         }
-        std::string out = gate_text(verdict, style_of(stdout));
+        const std::string out = gate_text(verdict, style_of(stdout));
         if (github_) {
-            out += gate_annotations(verdict);
             add_to_step_summary(gate_markdown(verdict));
         }
         print(out);
+        if (github_) {
+            print_data(gate_annotations(verdict));
+        }
     }
 
     /// GitHub's runner names a file that each step adds to; elsewhere there is none.

@@ -54,7 +54,7 @@ public:
         if (compiler != nullptr) {
             compile(report, *compiler, kept);
         }
-        print(format_ == "json" ? plan_json(report) : plan_table(report, style_of(stdout)));
+        format_ == "json" ? print_data(plan_json(report)) : print(plan_table(report, style_of(stdout)));
         return report.compiles() ? ExitCode::good : ExitCode::faulty_trials;
     }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/comparison_report.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -25,7 +26,7 @@ public:
                                 comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
         }
         for (const std::string& remark : stored_remarks(comparison_)) {
-            out_ += markdown_escaped(remark) + "\n\n";
+            out_ += for_markdown(remark) + "\n\n";
         }
         if (summary_.count(Verdict::slower) > 0) {
             pairs(Verdict::slower);
@@ -43,7 +44,7 @@ public:
 private:
     template <typename Body>
     void fold(const std::string& title, Body body) {
-        out_ += fmt::format("<details><summary>{}</summary>\n\n", markdown_escaped(title));
+        out_ += fmt::format("<details><summary>{}</summary>\n\n", for_markdown(title));
         body();
         out_ += "</details>\n\n";
     }
@@ -66,7 +67,7 @@ private:
             out_ += fmt::format("| {} | {} | {} | {} | {}{}{} | {} | {}{} |\n", markdown_code(comparison_.text(*pair, &RowProblem::key)),
                                 markdown_code(comparison_.configuration(*pair)), number(pair->before), number(pair->after),
                                 verdict == Verdict::slower ? "**" : "", change_text(pair->ratio), verdict == Verdict::slower ? "**" : "",
-                                interval_text(*pair), evidence, note.empty() ? "" : "; " + markdown_escaped(note));
+                                interval_text(*pair), evidence, note.empty() ? "" : "; " + for_markdown(note));
         }
         out_ += "\n";
         if (shown < all.size()) {
@@ -79,7 +80,7 @@ private:
     void groups() {
         out_ += "| ratios of | pairs | geometric mean |\n|---|--:|--:|\n";
         for (const RatioGroup& group : summary_.groups) {
-            out_ += fmt::format("| {} {} | {} | {} |\n", group.by, markdown_escaped(group.name), grouped(group.pairs),
+            out_ += fmt::format("| {} {} | {} | {} |\n", group.by, for_markdown(group.name), grouped(group.pairs),
                                 change_text(group.geometric_mean));
         }
         out_ += "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
@@ -101,53 +102,6 @@ private:
 };
 
 }  // namespace
-
-std::string markdown_escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '|':
-                out += "&#124;";
-                break;
-            case '\r':
-            case '\n':
-                out += ' ';
-                break;
-            case '@':  // mentions nobody
-                out += "&#64;";
-                break;
-            case '*':
-            case '_':
-            case '`':
-            case '[':
-            case ']':
-            case '\\':
-            case '~':
-                out += fmt::format("&#{};", static_cast<int>(c));
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
-
-std::string markdown_code(std::string_view text) {
-    // A table's cell ends at a bar even inside a span.
-    if (text.find_first_of("`|\r\n\\") != std::string_view::npos) {
-        return "<code>" + markdown_escaped(text) + "</code>";
-    }
-    return fmt::format("`{}`", text);
-}
 
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most) {
     return Writer(comparison, summary, most).text();

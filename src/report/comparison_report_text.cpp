@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/comparison_report.h"
-#include "support/utf8.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -24,8 +24,8 @@ std::string side_text(const ResultRows& side) {
     constexpr std::size_t most = 3;
     const bool more = devices.size() > most;
     devices.resize(std::min(devices.size(), most));
-    return fmt::format("{} ({} rows{}{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ", fmt::join(devices, ", "),
-                       more ? ", …" : "");
+    return fmt::format("{} ({} rows{}{}{})", for_terminal(side.name), grouped(side.rows.size()), devices.empty() ? "" : ", ",
+                       for_terminal(fmt::format("{}", fmt::join(devices, ", "))), more ? ", …" : "");
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
                            comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");
     }
     for (const std::string& remark : stored_remarks(comparison)) {
-        out += remark + "\n";
+        out += for_terminal(remark) + "\n";
     }
     return out + method_text(comparison) + "\n";
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/escape.h"
 #include "support/version.h"
 #include "trial/record_json.h"
 
@@ -57,7 +58,7 @@ std::string keys_text(const PlanReport& report) {
     }
     for (std::size_t i = 0; i < report.pruned_keys.size(); ++i) {
         for (const PlanReport::PrunedKey& pruned : report.pruned_keys[i]) {
-            out += fmt::format("{}  {}  pruned by {}\n", report.plans[i].problem.key(), pruned.key, pruned.rule);
+            out += fmt::format("{}  {}  pruned by {}\n", report.plans[i].problem.key(), pruned.key, for_terminal(pruned.rule));
         }
     }
     return out;
@@ -118,7 +119,7 @@ std::string code_text(const PlanReport& report, const Style& style) {
             totals.add(one);
             all.add(one);
             if (report.list_code || amiss(one)) {
-                lines += fmt::format("{}  {}  {}\n", problem, one.key, code_line(one));
+                lines += fmt::format("{}  {}  {}\n", problem, one.key, for_terminal(code_line(one)));
             }
         }
         table.add(totals.cells(problem));
@@ -172,8 +173,9 @@ std::string plan_table(const PlanReport& report, const Style& style) {
             rules.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", report.space.name, grouped(report.space.points()),
-                                  report.device.name, backend_names.name(report.device.backend), report.device.arch);
+    std::string out =
+        fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", for_terminal(report.space.name), grouped(report.space.points()),
+                    for_terminal(report.device.name), backend_names.name(report.device.backend), for_terminal(report.device.arch));
     if (report.shard) {
         out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", report.shard->shard.text(), report.plans.size(),
                            report.shard->problems, 100 * report.shard->of_work);

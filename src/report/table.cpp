@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "support/escape.h"
+
 namespace normtune {
 namespace {
 
@@ -32,9 +34,18 @@ std::string Style::faint(std::string_view text) const {
     return color ? fmt::format("\033[2m{}\033[0m", text) : std::string(text);
 }
 
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+    for (Column& column : columns_) {
+        column.heading = for_terminal(column.heading);
+    }
+}
+
 void Table::add(std::vector<std::string> cells) {
     if (cells.size() != columns_.size()) {
         throw std::logic_error("a table's row has another number of cells than the table has columns");
+    }
+    for (std::string& cell : cells) {
+        cell = for_terminal(cell);
     }
     rows_.push_back(std::move(cells));
 }
@@ -81,7 +92,7 @@ std::string Table::markdown() const {
     const auto line = [&](const auto& cell_of) {
         std::string out = "|";
         for (std::size_t i = 0; i < columns_.size(); ++i) {
-            out += fmt::format(" {} |", cell_of(i));
+            out += fmt::format(" {} |", for_markdown(cell_of(i)));
         }
         return out + "\n";
     };

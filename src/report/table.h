@@ -24,15 +24,15 @@ struct Style {
 
 class Table {
 public:
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-    /// As many cells as there are columns.
+    explicit Table(std::vector<Column> columns);
+    /// As many cells as there are columns; what a terminal would obey in them is made visible.
     void add(std::vector<std::string> cells);
     bool empty() const { return rows_.empty(); }
     /// Characters of the longest line.
     std::size_t width() const;
     /// A heading line, then one line a row; each ends with a newline, none with a space.
     std::string text(const Style& style) const;
-    /// The same as a table of GitHub's markdown; cells are taken as markup.
+    /// The same as a table of GitHub's markdown; cells are text, not markup.
     std::string markdown() const;
 
 private:

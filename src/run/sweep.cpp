@@ -18,6 +18,7 @@
 #include "store/journal.h"
 #include "support/cores.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/on_all_cores.h"
 
 namespace normtune {
@@ -249,7 +250,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     } catch (const Interrupted&) {
         result.interrupted = true;
         progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}", recorder.trials_done(), total,
-                                  options.verify_only ? "verify" : "sweep", options.out_folder));
+                                  options.verify_only ? "verify" : "sweep", for_shell(options.out_folder)));
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.sweep = sweep_identity(selected);
