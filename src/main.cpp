@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,6 +43,8 @@ int main(int argc, char** argv) {
         return fail(ExitCode::usage, error.what());
     } catch (const SystemError& error) {
         return fail(ExitCode::usage, error.what());
+    } catch (const std::system_error& error) {  // no thread, no process, no folder: limits of the system
+        return fail(ExitCode::usage, fmt::format("the system would not let it: {}", error.what()));
     } catch (const std::bad_alloc&) {
         return fail(ExitCode::usage, "out of memory; select fewer problems, or a smaller space");
     } catch (const std::exception& error) {

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <future>
 #include <mutex>
 #include <vector>
 
 #include "support/cores.h"
+#include "support/parallel.h"
 
 namespace normtune {
 
@@ -35,14 +35,12 @@ void on_all_cores(std::size_t count, const Work& work) {
             }
         }
     };
-    std::vector<std::future<void>> others;
-    const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
-    for (std::size_t i = 1; i < threads; ++i) {
-        others.push_back(std::async(std::launch::async, take));
-    }
-    take();
-    for (std::future<void>& other : others) {
-        other.get();
+    {
+        std::vector<std::jthread> others;
+        const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
+        while (others.size() + 1 < threads && start_thread(others, take)) {
+        }
+        take();
     }
     if (failure) {
         std::rethrow_exception(failure);
