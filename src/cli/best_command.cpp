@@ -62,7 +62,7 @@ private:
         }
         const std::string path = winner_store_path();
         if (path.empty()) {
-            throw InputError("NORMTUNE_STORE is empty, so there is no store of winners");
+            throw InputError("NORMTUNE_STORE is empty, or HOME is not set, so there is no store of winners");
         }
         std::optional<WinnerStore> store = WinnerStore::open(path);
         if (!store) {
