@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -51,6 +52,8 @@ public:
         const ConfigFile policy_file = load_config("gates", policy_);
         const Policy policy = parse_policy(policy_file.text, policy_file.file);
         const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);
+        const std::array<const ResultRows*, 2> sides{&baseline, &candidate};
+        require_known_words(policy, policy_file.file, sides);
         std::vector<Comparison> comparisons;
         for (const Metric metric : policy.metrics) {
             comparisons.push_back(compare(baseline, candidate, policy.settings(metric)));

@@ -54,6 +54,7 @@ Results remeasure(const std::vector<TrialKey>& trials, const DeviceChoice& devic
         options.strategy = Strategy::exhaustive;
         options.stop_rule.least_rounds = options.stop_rule.most_rounds;  // it matters: as many rounds as there may be
         options.out_folder = folder.path();
+        options.part_of_another = true;
         ProgressReport progress(stderr, quiet);
         SweepResult swept = run_sweep(options, progress);
         if (swept.interrupted) {

@@ -42,6 +42,7 @@ public:
         const std::string folder = create_run_folder(out_);
         SweepOptions options;
         options.command = words;
+        options.part_of_another = true;
         options.problems = work.problems;
         options.space = work.space;
         options.backend = device.backend;

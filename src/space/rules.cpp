@@ -110,10 +110,13 @@ struct CompiledRule::State {
 
     bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
 
-    [[noreturn]] void reject(const std::string& what) const {
-        throw InputError(rule.file.empty() ? "rule" : rule.file, rule.line,
-                         fmt::format("rule '{}' (keep: {}): {}", rule.name, rule.keep, what));
+    /// A rule of the command line has no file.
+    [[noreturn]] void reject_briefly(const std::string& what) const {
+        const std::string whole = fmt::format("rule '{}' {}", rule.name, what);
+        throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
     }
+
+    [[noreturn]] void reject(const std::string& what) const { reject_briefly(fmt::format("(keep: {}): {}", rule.keep, what)); }
 
     void define(std::string_view name, double value) { variables.push_back({name, {}, value}); }
 
@@ -191,9 +194,7 @@ struct CompiledRule::State {
 
     void compile() {
         if (rule.keep.size() > longest_expression) {
-            throw InputError(rule.file, rule.line,
-                             fmt::format("rule '{}': the expression has {} characters; at most {} are read", rule.name, rule.keep.size(),
-                                         longest_expression));
+            reject_briefly(fmt::format("has an expression of {} characters; at most {} are read", rule.keep.size(), longest_expression));
         }
         reject_assignment();
         try {
@@ -292,7 +293,7 @@ void CompiledRule::fail(const Configuration& configuration) const {
         read += fmt::format("{}{} = {}", read.empty() ? "" : ", ", name,
                             axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", *address));
     }
-    state_->reject(fmt::format("gives {} where {}; a rule gives a finite number, 0 to prune", value, read));
+    state_->reject(fmt::format("gives {}{}{}; a rule gives a finite number, 0 to prune", value, read.empty() ? "" : " where ", read));
 }
 
 void CompiledRule::fail_as_too_large(std::uint64_t times) const {
