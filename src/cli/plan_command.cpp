@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@
 
 namespace normtune::cli {
 namespace {
+
+constexpr std::uint64_t most_listed = 2'000'000;
 
 class PlanCommand : public Command {
 public:
@@ -115,9 +118,20 @@ private:
 
     Planned plan(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device) const {
         Planned planned;
+        const auto count = [this] {
+            if (++listed_ > most_listed) {
+                throw InputError(
+                    fmt::format("--list, --show-pruned and --compile hold what they name in memory: at most {} configurations, and there "
+                                "are more; without them plan counts all, and a smaller space or fewer problems can be listed",
+                                grouped(most_listed)));
+            }
+        };
         PlanVisitor visitor;
         if (list_ || show_pruned_ || compile_) {
             visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
+                if (pruned_by != nullptr ? show_pruned_ : list_ || compile_) {
+                    count();
+                }
                 if (pruned_by == nullptr && compile_) {
                     planned.kept.push_back(configuration);
                 }
@@ -150,6 +164,7 @@ private:
     std::string format_ = "table";
     bool list_ = false;
     bool show_pruned_ = false;
+    mutable std::atomic<std::uint64_t> listed_ = 0;  // problems are planned on all cores
 };
 
 }  // namespace

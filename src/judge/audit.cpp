@@ -8,6 +8,7 @@
 
 #include "space/rules.h"
 #include "support/error.h"
+#include "support/on_all_cores.h"
 
 namespace normtune {
 namespace {
@@ -57,8 +58,7 @@ Unmeasured unmeasured_by(const Rule& rule, const CompiledRule& compiled, const P
     return count;
 }
 
-RuleLoss judge(const Rule& rule, const ProblemRanking& ranking) {
-    const CompiledRule compiled(rule, ranking.problem(), ranking.device());
+RuleLoss judge(const Rule& rule, const CompiledRule& compiled, const ProblemRanking& ranking) {
     std::vector<const Standing*> taken;
     std::vector<const Standing*> kept;
     for (const Standing& standing : ranking.standings) {
@@ -216,10 +216,16 @@ Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, st
         for (const ThumbRule& heuristic : out.heuristics) {
             problem.heuristics.push_back(judge(heuristic, ranking));
         }
-        for (const Rule& rule : out.rules) {
-            problem.rules.push_back(judge(rule, ranking));
-        }
+        problem.rules.resize(out.rules.size());
     }
+    on_all_cores(out.rules.size(), [&](std::size_t rule) {
+        const ProblemRanking& first = out.rankings.front();
+        CompiledRule compiled(out.rules[rule], first.problem(), first.device());
+        for (ProblemAudit& problem : out.problems) {
+            compiled.set(problem.ranking->problem(), problem.ranking->device());
+            problem.rules[rule] = judge(out.rules[rule], compiled, *problem.ranking);
+        }
+    });
     for (std::size_t i = 0; i < out.heuristics.size(); ++i) {
         out.heuristic_groups.push_back(heuristic_groups(out, i));
     }

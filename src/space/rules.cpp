@@ -105,6 +105,7 @@ struct CompiledRule::State {
     std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
     std::vector<Axis> axes;
     std::array<bool, code_variables.size()> reads_figure{};
+    std::size_t first_fact = 0;  // of `variables`: what problem and device say
     std::size_t first_code_variable = 0;
     mu::Parser parser;
 
@@ -118,6 +119,34 @@ struct CompiledRule::State {
 
     [[noreturn]] void reject(const std::string& what) const { reject_briefly(fmt::format("(keep: {}): {}", rule.keep, what)); }
 
+    static std::array<std::pair<std::string_view, double>, 15> facts(const Problem& problem, const DeviceInfo& device) {
+        const Operation& operation = problem.operation;
+        return {{{"rows", static_cast<double>(problem.shape.rows)},
+                 {"cols", static_cast<double>(problem.shape.cols)},
+                 {"row_stride", static_cast<double>(problem.shape.row_stride)},
+                 {"element_bytes", bytes_of(operation.dtype)},
+                 {"weight_bytes", bytes_of(operation.weight_dtype)},
+                 {"forward", operation.mode == Mode::forward},
+                 {"backward", operation.mode == Mode::backward},
+                 {"full", operation.mode == Mode::full},
+                 {"fused", operation.fused()},
+                 {"affine", operation.affine},
+                 {"in_place", operation.in_place},
+                 {"warp_size", device.warp_size},
+                 {"compute_units", device.compute_units},
+                 {"shared_bytes", static_cast<double>(device.shared_bytes_per_program)},
+                 {"cache_bytes", static_cast<double>(device.cache_bytes)}}};
+    }
+
+    void set(const Problem& problem, const DeviceInfo& device) {
+        std::size_t place = first_fact;
+        for (const auto& [name, value] : facts(problem, device)) {
+            variables[place++].value = value;
+        }
+        cols = static_cast<double>(problem.shape.cols);
+        warp_size = device.warp_size;
+    }
+
     void define(std::string_view name, double value) { variables.push_back({name, {}, value}); }
 
     void define_variables(const Problem& problem, const DeviceInfo& device) {
@@ -128,22 +157,10 @@ struct CompiledRule::State {
         variables.push_back({"block", {Axis::block_size}});
         variables.push_back({"threads", {Axis::num_warps}});
         variables.push_back({"rows_side_by_side", {Axis::num_warps, Axis::threads_per_row}});
-        const Operation& operation = problem.operation;
-        define("rows", static_cast<double>(problem.shape.rows));
-        define("cols", static_cast<double>(problem.shape.cols));
-        define("row_stride", static_cast<double>(problem.shape.row_stride));
-        define("element_bytes", bytes_of(operation.dtype));
-        define("weight_bytes", bytes_of(operation.weight_dtype));
-        define("forward", operation.mode == Mode::forward);
-        define("backward", operation.mode == Mode::backward);
-        define("full", operation.mode == Mode::full);
-        define("fused", operation.fused());
-        define("affine", operation.affine);
-        define("in_place", operation.in_place);
-        define("warp_size", device.warp_size);
-        define("compute_units", device.compute_units);
-        define("shared_bytes", static_cast<double>(device.shared_bytes_per_program));
-        define("cache_bytes", static_cast<double>(device.cache_bytes));
+        first_fact = variables.size();
+        for (const auto& [name, value] : facts(problem, device)) {
+            define(name, value);
+        }
         first_code_variable = variables.size();
         for (const std::string_view name : code_variables) {
             define(name, 0);
@@ -257,6 +274,10 @@ CompiledRule& CompiledRule::operator=(CompiledRule&&) noexcept = default;
 
 const std::vector<Axis>& CompiledRule::axes() const {
     return state_->axes;
+}
+
+void CompiledRule::set(const Problem& problem, const DeviceInfo& device) {
+    state_->set(problem, device);
 }
 
 bool CompiledRule::reads_code() const {
