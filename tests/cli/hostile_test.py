@@ -155,12 +155,43 @@ def shell(folder, check):
     check(result.returncode == 0 and not (folder.work / "made").exists(), f"{hint}: {result.stderr.decode()}")
 
 
+def limits(folder, check):
+    """Limits of the system, and what is no text: one line and exit code 2, never that of a defect."""
+    sweep = SWEEP.format(script="replay.yaml", out="{}")
+    for number, command in enumerate(
+        [
+            f"{sweep} --seed $'\\xff'",
+            "normtune best $'no\\xff\\xfeutf8'",
+            "normtune shapes --from-hf $'\\xc3\\x28/config.json'",
+            *(f"ulimit -v {kib}; {sweep}" for kib in (60000, 90000, 150000, 300000)),
+            *(f"ulimit -n {files}; {sweep}" for files in (6, 8, 10, 12)),
+            f"ulimit -f 1; {sweep}",
+        ]
+    ):
+        result = folder.run(command.replace("{}", f"limit-{number}"))
+        lines = [line for line in result.stderr.decode(errors="replace").splitlines() if line.startswith("normtune: ")]
+        told = result.returncode == 2 and len(lines) == 1
+        loader = result.returncode in (126, 127) or b"error while loading" in result.stderr or b"fork" in result.stderr
+        check(result.returncode == 0 or told or loader, f"{command}: ends in {result.returncode}: {result.stderr.decode(errors='replace')}")
+
+
+def replaced(folder, check):
+    """A run whose folder was deleted and made anew by another run leaves that one alone."""
+    slow = (folder.work / "replay.yaml").read_text() + "delays: {compile_ms: 150}\n"
+    (folder.work / "slow.yaml").write_text(slow)
+    first = SWEEP.format(script="slow.yaml", out="again")
+    second = SWEEP.format(script="replay.yaml", out="again")
+    wait = "for i in $(seq 400); do test -e again/journal.jsonl && break; sleep 0.02; done"
+    result = folder.run(f"{first} & pid=$!; {wait}; rm -r again; {second} || exit 9; sha256sum again/* > sums; wait $pid; code=$?; sha256sum -c --quiet sums || exit 8; exit $code")
+    check(result.returncode == 2 and b"deleted or replaced" in result.stderr, f"ends in {result.returncode}: {result.stderr.decode()}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
     arguments = parser.parse_args()
     wrong = []
-    for part in (outputs, inputs, closed_streams, readers, shell):
+    for part in (outputs, inputs, closed_streams, readers, shell, limits, replaced):
         with harness.Folder(arguments.normtune) as folder:
             part(folder, lambda good, message, part=part: good or wrong.append(f"{part.__name__}: {message}"))
     print(*wrong, sep="\n")
