@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "cli/output.h"
 #include "devices/registry.h"
 #include "run/worker/worker.h"
+#include "support/descriptor.h"
 #include "support/error.h"
 
 namespace {
@@ -25,6 +27,7 @@ int fail(normtune::ExitCode code, std::string_view why) {
 
 int main(int argc, char** argv) {
     using namespace normtune;
+    open_standard_streams();
     std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a write that fails, and gets its one line
     std::signal(SIGPIPE, SIG_IGN);  // so is a reader of our output that went away
     try {
@@ -40,6 +43,8 @@ int main(int argc, char** argv) {
         return fail(ExitCode::usage, error.what());
     } catch (const SystemError& error) {
         return fail(ExitCode::usage, error.what());
+    } catch (const std::system_error& error) {  // no thread, no process, no folder: limits of the system
+        return fail(ExitCode::usage, fmt::format("the system would not let it: {}", error.what()));
     } catch (const std::bad_alloc&) {
         return fail(ExitCode::usage, "out of memory; select fewer problems, or a smaller space");
     } catch (const std::exception& error) {

@@ -31,7 +31,9 @@ public:
         for (const std::vector<Results>& runs : devices) {
             audits.push_back(audit(runs, heuristics_, rules));
         }
-        print(format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout)));
+        const std::string report =
+            format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout));
+        format_ == "table" ? print(report) : print_data(report);
         return ExitCode::good;
     }
 

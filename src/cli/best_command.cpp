@@ -6,6 +6,7 @@
 #include "report/winners.h"
 #include "store/results.h"
 #include "store/stored_results.h"
+#include "support/escape.h"
 
 namespace normtune::cli {
 namespace {
@@ -29,10 +30,13 @@ public:
 
     ExitCode run(const std::vector<std::string>&) override {
         const std::vector<Results> all = from_db_ ? read_store() : read_files();
-        print(format_ == "json"     ? winners_json(all)
-              : format_ == "cpp"    ? winners_cpp(exported_winners(all))
-              : format_ == "triton" ? winners_triton(exported_winners(all))
-                                    : tables(all));
+        if (format_ == "table") {
+            print(tables(all));
+        } else {
+            print_data(format_ == "json"  ? winners_json(all)
+                       : format_ == "cpp" ? winners_cpp(exported_winners(all))
+                                          : winners_triton(exported_winners(all)));
+        }
         return ExitCode::good;
     }
 
@@ -58,7 +62,7 @@ private:
         }
         const std::string path = winner_store_path();
         if (path.empty()) {
-            throw InputError("NORMTUNE_STORE is empty, so there is no store of winners");
+            throw InputError("NORMTUNE_STORE is empty, or HOME is not set, so there is no store of winners");
         }
         std::optional<WinnerStore> store = WinnerStore::open(path);
         if (!store) {
@@ -83,7 +87,7 @@ private:
         const Style style = style_of(stdout);
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (all.size() > 1 || from_db_) {
-                out += fmt::format("{}{}\n", i == 0 ? "" : "\n", style.bold(headings_[i]));
+                out += fmt::format("{}{}\n", i == 0 ? "" : "\n", style.bold(for_terminal(headings_[i])));
             }
             out += winners_table(find_winners(all[i]), terminal_width(stdout), style.color);
         }

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "support/utf8.h"
 #include "support/version.h"
 
 namespace normtune::cli {
@@ -88,6 +89,11 @@ std::unique_ptr<OptionSet> options_of(const CommandEntry& entry, Command& comman
 }
 
 std::unique_ptr<Command> parse_command_line(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (!is_utf8(word)) {  // files and JSON hold the words of a run as text
+            throw InputError(fmt::format("{} is no UTF-8; words and paths have to be", quoted_for_message(word)));
+        }
+    }
     if (words.size() < 2) {
         throw InputError("a command is missing; see normtune --help");
     }

@@ -38,10 +38,13 @@ public:
         }
         const Summary summary = summarise(comparison);
         const auto most = static_cast<std::size_t>(most_);
-        print(format_ == "json"       ? comparison_json(comparison, summary)
-              : format_ == "csv"      ? comparison_csv(comparison)
-              : format_ == "markdown" ? comparison_markdown(comparison, summary, most)
-                                      : comparison_table(comparison, summary, most, style_of(stdout)));
+        if (format_ == "table") {
+            print(comparison_table(comparison, summary, most, style_of(stdout)));
+        } else {
+            print_data(format_ == "json"  ? comparison_json(comparison, summary)
+                       : format_ == "csv" ? comparison_csv(comparison)
+                                          : comparison_markdown(comparison, summary, most));
+        }
         return summary.count(Verdict::slower) > 0      ? ExitCode::regression
                : summary.count(Verdict::ambiguous) > 0 ? ExitCode::inconclusive
                                                        : ExitCode::good;

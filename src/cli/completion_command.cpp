@@ -199,7 +199,7 @@ public:
         if (shell_.empty()) {
             throw InputError("which shell? give bash or zsh");
         }
-        print(shell_ == "bash" ? bash_completion() : zsh_completion());
+        print_data(shell_ == "bash" ? bash_completion() : zsh_completion());
         return ExitCode::good;
     }
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/device_options.h"
+#include "cli/new_folder.h"
 #include "cli/output.h"
 #include "devices/registry.h"
 #include "kernels/gpu/launch_plan.h"
@@ -63,13 +64,15 @@ public:
             throw SystemError(error.what());
         }
         kernel.plan = gpu::launch_plan(kernel.configuration, kernel.problem, kernel.device);
-        const std::string folder = create_run_folder(out_);
         const auto image = compiler->image(kernel.problem, kernel.configuration);
-        write_file_atomically(folder + "/kernel.cubin", {reinterpret_cast<const char*>(image.data()), image.size()});
-        write_file_atomically(folder + "/kernel.cu", source(kernel));
-        write_file_atomically(folder + "/launch.json", launch_json(kernel));
+        const NewFolder folder(out_);
+        fill_folder(folder.path(), [&](const std::string& place) {
+            write_file_atomically(place + "/kernel.cubin", {reinterpret_cast<const char*>(image.data()), image.size()});
+            write_file_atomically(place + "/kernel.cu", source(kernel));
+            write_file_atomically(place + "/launch.json", launch_json(kernel));
+        });
         print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n", kernel.configuration.key(),
-                          kernel.problem.key(), kernel.device.arch, folder));
+                          kernel.problem.key(), kernel.device.arch, folder.path()));
         return ExitCode::good;
     }
 

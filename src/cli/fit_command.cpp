@@ -58,10 +58,11 @@ public:
         }
         const std::vector<Results>& runs = devices.front();
         const Fits fits = fit(runs, settings_, backend_traits(runs.front().environment.device.backend));
-        print(format_ == "json"     ? fit_json(fits.fits)
-              : format_ == "cpp"    ? fit_cpp(fits.fits)
-              : format_ == "python" ? fit_python(fits.fits)
-                                    : sections_text(fit_sections(fits.fits), format_ == "markdown", style_of(stdout)));
+        const std::string report = format_ == "json"     ? fit_json(fits.fits)
+                                   : format_ == "cpp"    ? fit_cpp(fits.fits)
+                                   : format_ == "python" ? fit_python(fits.fits)
+                                                         : sections_text(fit_sections(fits.fits), format_ == "markdown", style_of(stdout));
+        format_ == "table" ? print(report) : print_data(report);
         return report_unreached(fits.fits);
     }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -50,6 +51,8 @@ public:
         const ConfigFile policy_file = load_config("gates", policy_);
         const Policy policy = parse_policy(policy_file.text, policy_file.file);
         const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);
+        const std::array<const ResultRows*, 2> sides{&baseline, &candidate};
+        require_known_words(policy, policy_file.file, sides);
         std::vector<Comparison> comparisons;
         for (const Metric metric : policy.metrics) {
             comparisons.push_back(compare(baseline, candidate, policy.settings(metric)));
@@ -78,12 +81,14 @@ private:
         if (!markdown_.empty()) {
             write_file_atomically(markdown_, gate_markdown(verdict));
         }
-        std::string out = gate_text(verdict, style_of(stdout));
+        const std::string out = gate_text(verdict, style_of(stdout));
         if (github_) {
-            out += gate_annotations(verdict);
             add_to_step_summary(gate_markdown(verdict));
         }
         print(out);
+        if (github_) {
+            print_data(gate_annotations(verdict));
+        }
     }
 
     /// GitHub's runner names a file that each step adds to; elsewhere there is none.

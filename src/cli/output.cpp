@@ -10,26 +10,24 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
-#include "support/utf8.h"
+#include "support/escape.h"
 
 namespace normtune::cli {
 
-void print(std::string_view text) {
+void print_data(std::string_view data) {
+    const std::string shown = is_terminal(stdout) ? report_for_terminal(data) : std::string();
+    const std::string_view text = shown.empty() ? data : shown;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
         throw SystemError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
     }
 }
 
+void print(std::string_view report) {
+    print_data(report_for_terminal(report));
+}
+
 void complain(std::string_view message) {
-    std::string line = "normtune: ";
-    for (const char c : to_utf8(message)) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-            line += c;
-        }
-    }
-    line += '\n';
+    const std::string line = report_for_terminal("normtune: " + for_terminal(message)) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

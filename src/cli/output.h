@@ -9,10 +9,13 @@
 
 namespace normtune::cli {
 
-/// Writes results to stdout and flushes. Throws SystemError where they did not arrive, e.g. for a full disk.
-void print(std::string_view text);
+/// Writes results for people to stdout and flushes; whatever a terminal or a CI's runner would obey is made visible. Throws
+/// SystemError where they did not arrive, e.g. for a full disk.
+void print(std::string_view report);
+/// The same for programs (JSON, CSV, code, workflow commands): byte by byte, but on a terminal.
+void print_data(std::string_view data);
 
-/// "normtune: " and one line on stderr; control characters of the message are made visible.
+/// "normtune: " and one line on stderr, as for_terminal of support/escape.h has it.
 void complain(std::string_view message);
 
 bool is_terminal(std::FILE* stream);

@@ -28,7 +28,7 @@ public:
         Work work = selection_.work();
         const Planning planning = plan_sweep(
             {std::move(work.problems), std::move(work.space), shard_, device_.info("plans for a"), list_, show_pruned_, compile_});
-        print(format_ == "json" ? plan_json(planning) : plan_table(planning, style_of(stdout)));
+        format_ == "json" ? print_data(plan_json(planning)) : print(plan_table(planning, style_of(stdout)));
         return planning.compiles() ? ExitCode::good : ExitCode::faulty_trials;
     }
 

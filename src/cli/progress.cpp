@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.h"
+#include "support/escape.h"
 
 namespace normtune::cli {
 namespace {
@@ -68,12 +69,11 @@ void ProgressReport::update(const Progress& progress) {
     }
     if (terminal_) {
         const int width = terminal_width(stream_);
-        fmt::print(stream_, "\r\033[K{}", progress_bar(progress, width > 0 ? width : usual_width));
-        std::fflush(stream_);
+        show("\r\033[K" + progress_bar(progress, width > 0 ? width : usual_width));
         bar_shown_ = true;
         next_ = Clock::now() + redraw_every;
     } else {
-        fmt::print(stream_, "{}\n", progress_line(progress));
+        show(progress_line(progress) + "\n");
         next_ = Clock::now() + line_every;
         finished_ = last;
     }
@@ -84,13 +84,13 @@ void ProgressReport::warn(const std::string& line) {
         return;
     }
     clear_bar();
-    fmt::print(stream_, "{}\n", style_.bold("warning: ") + line);
+    show(style_.bold("warning: ") + report_for_terminal(for_terminal(line)) + "\n");
 }
 
 void ProgressReport::note(const std::string& line) {
     if (!quiet_) {
         clear_bar();
-        fmt::print(stream_, "{}\n", line);
+        show(report_for_terminal(for_terminal(line)) + "\n");
     }
 }
 
@@ -98,10 +98,15 @@ MakeSink progress_on_stderr(bool quiet) {
     return [quiet] { return std::make_unique<ProgressReport>(stderr, quiet); };
 }
 
+/// What cannot be written is lost: a closed or full stderr ends no run.
+void ProgressReport::show(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stream_);
+    std::fflush(stream_);
+}
+
 void ProgressReport::clear_bar() {
     if (bar_shown_) {
-        fmt::print(stream_, "\r\033[K");
-        std::fflush(stream_);
+        show("\r\033[K");
         bar_shown_ = false;
     }
 }

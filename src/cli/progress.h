@@ -25,6 +25,7 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    void show(const std::string& text);
     void clear_bar();
 
     std::FILE* stream_;

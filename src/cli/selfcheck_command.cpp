@@ -41,6 +41,7 @@ public:
         const std::string folder = create_run_folder(out_);
         SweepOptions options;
         options.command = words;
+        options.part_of_another = true;
         options.problems = std::move(work.problems);
         options.space = std::move(work.space);
         device.set(options);

@@ -41,7 +41,13 @@ public:
         if (!output_.empty() || !tokens_.empty()) {
             throw InputError("--output and --tokens go with --from-hf config.json");
         }
-        print(name_.empty() ? shipped_table(style_of(stdout)) : std::string(load_config("shapes", name_).text));
+        if (name_.empty()) {
+            print(shipped_table(style_of(stdout)));
+            return ExitCode::good;
+        }
+        const ConfigFile shapes = load_config("shapes", name_);
+        static_cast<void>(parse_shapes(shapes.text, shapes.file));  // what is printed can be used
+        print_data(shapes.text);
         return ExitCode::good;
     }
 
@@ -53,7 +59,7 @@ private:
         const std::vector<std::int64_t> usual{1, 128, 2048, 8192};
         const std::string yaml = shapes_to_yaml(shapes_from_hf(config_, tokens_.empty() ? usual : tokens_));
         if (output_.empty()) {
-            print(yaml);
+            print_data(yaml);
         } else {
             write_file_atomically(output_, yaml);
         }

@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
@@ -24,6 +26,9 @@ public:
         options.verify_only = false;
         options.store = winner_store_path();
         options.fresh = run_.fresh();
+        if (options.store.empty() && std::getenv("NORMTUNE_STORE") == nullptr) {
+            complain("HOME is not set: winners and compiled code are not kept; NORMTUNE_STORE and NORMTUNE_CACHE_DIR name places for them");
+        }
         const SweepResult result = run_with_progress(run_, options);
         const Style style = style_of(stdout);
         print(shard_text(options, result) + winners_table(find_winners(result.results), terminal_width(stdout), style.color) + "\n" +

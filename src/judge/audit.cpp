@@ -6,6 +6,7 @@
 
 #include "space/rules.h"
 #include "support/error.h"
+#include "support/parallel.h"
 
 namespace normtune {
 namespace {
@@ -47,8 +48,7 @@ Unmeasured unmeasured_by(const Rule& rule, const CompiledRule& compiled, const P
     return count;
 }
 
-RuleLoss judge(const Rule& rule, const ProblemRanking& ranking) {
-    const CompiledRule compiled(rule, ranking.problem(), ranking.device());
+RuleLoss judge(const Rule& rule, const CompiledRule& compiled, const ProblemRanking& ranking) {
     const Obeying kept = ranking.obeying([&](const Record& record) { return keeps(compiled, record); });
     const Obeying taken = ranking.obeying([&](const Record& record) { return !keeps(compiled, record); });
     RuleLoss loss;
@@ -128,10 +128,16 @@ Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, st
         for (const ThumbRule& heuristic : out.heuristics) {
             problem.heuristics.push_back(heuristic.obeying(ranking));
         }
-        for (const Rule& rule : out.rules) {
-            problem.rules.push_back(judge(rule, ranking));
-        }
+        problem.rules.resize(out.rules.size());
     }
+    on_all_cores(out.rules.size(), [&](std::size_t rule) {
+        const ProblemRanking& first = out.rankings.front();
+        CompiledRule compiled(out.rules[rule], first.problem(), first.device());
+        for (ProblemAudit& problem : out.problems) {
+            compiled.set(problem.ranking->problem(), problem.ranking->device());
+            problem.rules[rule] = judge(out.rules[rule], compiled, *problem.ranking);
+        }
+    });
     for (std::size_t i = 0; i < out.heuristics.size(); ++i) {
         out.heuristic_groups.push_back(heuristic_groups(out, i));
     }

@@ -43,7 +43,7 @@ void only_keys_with(const YamlNode& node, const std::array<std::string_view, N>&
 
 PairPattern read_pattern(const YamlNode& node) {
     PairPattern out;
-    // Names are texts: Liger-Kernel's files have ops of their own.
+    out.line = node.line();
     out.op = node.find_string("op").value_or("");
     out.mode = node.find_string("mode").value_or("");
     out.site = node.find_string("site").value_or("");
@@ -93,6 +93,34 @@ bool PairPattern::matches(const Comparison& comparison, const Pair& pair) const 
     const std::string_view key = after != nullptr ? comparison.candidate->text(after->configuration)
                                                   : comparison.baseline->text(comparison.baseline_row(pair)->configuration);
     return shell_matches(problem, text(&RowProblem::key)) && shell_matches(config, key);
+}
+
+void require_known_words(const Policy& policy, const std::string& file, std::span<const ResultRows* const> results) {
+    const auto require = [&](std::string_view key, const std::string& word, int line, auto known, TextId RowProblem::*member) {
+        if (word.empty() || known.find(word)) {
+            return;
+        }
+        for (const ResultRows* side : results) {
+            for (const RowProblem& problem : side->problems) {
+                if (side->text(problem.*member) == word) {
+                    return;
+                }
+            }
+        }
+        throw InputError(file, line,
+                         fmt::format("'{}' is {}, which is in none of the results{}", key, quoted_for_message(word),
+                                     suggestion(word, known.names.data(), known.names.data() + known.names.size())));
+    };
+    const auto look = [&](const PairPattern& pattern) {
+        require("op", pattern.op, pattern.line, op_names, &RowProblem::op);
+        require("mode", pattern.mode, pattern.line, mode_names, &RowProblem::mode);
+    };
+    for (const Policy::Threshold& threshold : policy.thresholds) {
+        look(threshold.pairs);
+    }
+    for (const Policy::Known& known : policy.known) {
+        look(known.pairs);
+    }
 }
 
 CompareSettings Policy::settings(Metric metric) const {

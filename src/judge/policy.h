@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ inline constexpr NameTable<GateResult, 3> gate_result_names{{"pass", "fail", "in
 /// Which pairs a part of the policy is about; what is not given matches all. `problem` and `config` are shell patterns
 /// on the keys (by best: of the candidate's configuration).
 struct PairPattern {
-    std::string op;
+    std::string op;  // a text: Liger-Kernel's files have ops and modes of their own; require_known_words has a look
     std::string mode;
     std::string site;
     std::int64_t rows = 0;
@@ -24,6 +25,8 @@ struct PairPattern {
     std::string problem = "*";
     std::string config = "*";
     std::optional<Metric> metric;
+
+    int line = 0;  // in the policy's file
 
     bool matches(const Comparison& comparison, const Pair& pair) const;
 };
@@ -59,6 +62,10 @@ struct Policy {
     CompareSettings settings(Metric metric) const;
     double threshold_of(const Comparison& comparison, const Pair& pair) const;
 };
+
+/// Throws InputError where an op or a mode of the policy is neither one of normtune's nor in any of these results: an entry with a slip
+/// in it would match nothing, and a stricter threshold would not hold.
+void require_known_words(const Policy& policy, const std::string& file, std::span<const ResultRows* const> results);
 
 /// Throws InputError at the file and line of what is wrong.
 Policy parse_policy(std::string_view yaml, const std::string& file);

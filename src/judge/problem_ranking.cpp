@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "measure/ranking.h"
 #include "measure/statistics.h"
@@ -56,12 +58,6 @@ const Record* winner_of(const std::vector<const Record*>& trials) {
     });
 }
 
-const PlanSummary* plan_of(const Results& results, const std::string& problem_key) {
-    const auto found =
-        std::find_if(results.plans.begin(), results.plans.end(), [&](const PlanSummary& plan) { return plan.problem_key == problem_key; });
-    return found == results.plans.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Obeying ProblemRanking::obeying(const std::function<bool(const Record&)>& obeys) const {
@@ -104,10 +100,16 @@ std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose
             trials.pruned.push_back(&record);
         }
     }
+    std::unordered_map<std::string_view, const PlanSummary*> plans;
+    for (const PlanSummary& plan : results.plans) {
+        plans.emplace(plan.problem_key, &plan);
+    }
     std::vector<ProblemRanking> rankings;
     for (const std::string& key : order) {
+        const auto plan = plans.find(key);
         Trials& trials = trials_of[key];
-        ProblemRanking ranking{&results, plan_of(results, key), winner_of(trials.measured), {}, std::move(trials.pruned)};
+        ProblemRanking ranking{
+            &results, plan == plans.end() ? nullptr : plan->second, winner_of(trials.measured), {}, std::move(trials.pruned)};
         for (const Record* trial : trials.measured) {
             ranking.standings.push_back(standing_of(*trial, *ranking.winner, trials.measured.size()));
         }

@@ -41,11 +41,4 @@ std::string method_text(const Comparison& comparison);
 /// Pairs with that verdict, the largest change first.
 std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdict);
 
-/// '&', '<' and '>' as XML and HTML write them, others as they are.
-std::string entity(char c);
-/// Text that is not markup inside a table's cell of markdown.
-std::string markdown_escaped(std::string_view text);
-/// The same as code.
-std::string markdown_code(std::string_view text);
-
 }  // namespace normtune

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/comparison_report.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -25,7 +26,7 @@ public:
                                 comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
         }
         for (const std::string& remark : stored_remarks(comparison_)) {
-            out_ += markdown_escaped(remark) + "\n\n";
+            out_ += for_markdown(remark) + "\n\n";
         }
         if (summary_.count(Verdict::slower) > 0) {
             pairs(Verdict::slower);
@@ -43,7 +44,7 @@ public:
 private:
     template <typename Body>
     void fold(const std::string& title, Body body) {
-        out_ += fmt::format("<details><summary>{}</summary>\n\n", markdown_escaped(title));
+        out_ += fmt::format("<details><summary>{}</summary>\n\n", for_markdown(title));
         body();
         out_ += "</details>\n\n";
     }
@@ -64,7 +65,7 @@ private:
             cells[1] = markdown_code(cells[1]);
             cells[4] = verdict == Verdict::slower ? "**" + cells[4] + "**" : cells[4];
             const std::string note = comparison_.note(*pair);
-            cells.back() += note.empty() ? "" : "; " + markdown_escaped(note);
+            cells.back() += note.empty() ? "" : "; " + for_markdown(note);
             out_ += markdown_row(cells);
         }
         out_ += "\n";
@@ -76,7 +77,7 @@ private:
     void groups() {
         Table groups("ratios of|>pairs|>geometric mean");
         for (const RatioGroup& group : summary_.groups) {
-            groups.add({group.by + " " + markdown_escaped(group.name), grouped(group.pairs), change_text(group.geometric_mean)});
+            groups.add({group.by + " " + group.name, grouped(group.pairs), change_text(group.geometric_mean)});
         }
         out_ += groups.markdown() + "\n| | problem | configuration | change | interval |\n|---|---|---|--:|--:|\n";
         const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
@@ -97,33 +98,6 @@ private:
 };
 
 }  // namespace
-
-std::string entity(char c) {
-    return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-}
-
-std::string markdown_escaped(std::string_view text) {
-    constexpr std::string_view markup = "|@*_`[]\\~";  // '@' would mention somebody
-    std::string out;
-    for (const char c : text) {
-        if (markup.find(c) != std::string_view::npos) {
-            out += fmt::format("&#{};", static_cast<int>(c));
-        } else if (c == '\r' || c == '\n') {
-            out += ' ';
-        } else {
-            out += entity(c);
-        }
-    }
-    return out;
-}
-
-std::string markdown_code(std::string_view text) {
-    // A table's cell ends at a bar even inside a span.
-    if (text.find_first_of("`|\r\n\\") != std::string_view::npos) {
-        return "<code>" + markdown_escaped(text) + "</code>";
-    }
-    return fmt::format("`{}`", text);
-}
 
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most) {
     return Writer(comparison, summary, most).text();

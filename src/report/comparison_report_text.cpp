@@ -5,6 +5,7 @@
 
 #include "judge/comparable.h"
 #include "report/comparison_report.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -15,7 +16,8 @@ std::string group_name(const RatioGroup& group) {
 
 std::string side_text(const ResultRows& side) {
     const std::string devices = value_names(side, Facet::device);
-    return fmt::format("{} ({} rows{}{})", side.name, grouped(side.rows.size()), devices.empty() ? "" : ", ", devices);
+    return fmt::format("{} ({} rows{}{})", for_terminal(side.name), grouped(side.rows.size()), devices.empty() ? "" : ", ",
+                       for_terminal(devices));
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
                            comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");
     }
     for (const std::string& remark : stored_remarks(comparison)) {
-        out += remark + "\n";
+        out += for_terminal(remark) + "\n";
     }
     return out + method_text(comparison) + "\n";
 }

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "support/escape.h"
+
 namespace normtune {
 namespace {
 
 std::string device_block(const DeviceInfo& device, const Style& style) {
     const bool cpu = device.backend == Backend::cpu;
-    std::string out = fmt::format("{} {}: {}\n", backend_names.name(device.backend), device.ordinal, style.bold(device.name));
-    const auto line = [&](std::string_view what, const std::string& value) { out += fmt::format("  {:<24}{}\n", what, value); };
+    std::string out = fmt::format("{} {}: {}\n", backend_names.name(device.backend), device.ordinal, style.bold(for_terminal(device.name)));
+    const auto line = [&](std::string_view what, const std::string& value) {
+        out += fmt::format("  {:<24}{}\n", what, for_terminal(value));
+    };
     line(cpu ? "instruction set" : "architecture", device.arch);
     line(cpu ? "kernel" : "driver", device.driver);
     line(cpu ? "cores" : "compute units", fmt::format("{}", device.compute_units));
@@ -27,7 +31,7 @@ std::string device_text(const std::vector<DeviceReport>& reports, const Style& s
         if (report.info) {
             out += device_block(*report.info, style);
         } else {
-            out += fmt::format("{}: none: {}\n", backend_names.name(report.backend), report.why_not);
+            out += fmt::format("{}: none: {}\n", backend_names.name(report.backend), for_terminal(report.why_not));
         }
     }
     return out;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/comparison_report.h"
-#include "support/utf8.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -47,29 +47,12 @@ std::string counts(const GateVerdict& verdict) {
     return known > 0 ? out + fmt::format(", {} known", known) : out;
 }
 
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : to_utf8(text)) {
-        out += c == '"' ? "&quot;" : entity(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);  // XML 1.0 has no control characters
-    }
-    return out;
-}
-
 struct Suite {
     std::string cases;
     std::size_t tests = 0;
     std::size_t failures = 0;
     std::size_t skipped = 0;
 };
-
-std::string workflow_data(std::string_view text, bool property) {
-    std::string out;
-    for (const char c : text) {
-        const bool escaped = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
-        out += escaped ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
-    }
-    return out;
-}
 
 }  // namespace
 
@@ -90,15 +73,17 @@ std::string gate_text(const GateVerdict& verdict, const Style& style) {
         out += "\n";
     }
     for (const std::string& remark : verdict.remarks) {
-        out += remark + "\n";
+        out += for_terminal(remark) + "\n";
     }
-    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy, counts(verdict))));
+    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), for_terminal(verdict.policy),
+                                                            counts(verdict))));
 }
 
 std::string gate_markdown(const GateVerdict& verdict) {
-    std::string out = fmt::format("### normtune gate `{}`: {}\n\n{}\n\n", verdict.policy, word(verdict.result), counts(verdict));
+    std::string out =
+        fmt::format("### normtune gate {}: {}\n\n{}\n\n", markdown_code(verdict.policy), word(verdict.result), counts(verdict));
     for (const std::string& remark : verdict.remarks) {
-        out += "- " + markdown_escaped(remark) + "\n";
+        out += "- " + for_markdown(remark) + "\n";
     }
     out += verdict.remarks.empty() ? "" : "\n";
     const std::vector<const GateCase*> cases = not_passed(verdict);
@@ -116,7 +101,7 @@ std::string gate_markdown(const GateVerdict& verdict) {
             rows += markdown_row({std::string(metric_names.name(it->comparison->settings.metric)),
                                   markdown_code(it->comparison->text(*it->pair, &RowProblem::key)),
                                   markdown_code(it->comparison->configuration(*it->pair)), change_text(it->pair->ratio),
-                                  markdown_escaped(it->reason)});
+                                  for_markdown(it->reason)});
         }
         if (rows.empty()) {
             return std::string();
@@ -141,16 +126,16 @@ std::string gate_junit(const GateVerdict& verdict) {
             fmt::format("{}.{}.{}", metric_names.name(it.comparison->settings.metric), text(&RowProblem::op), text(&RowProblem::mode));
         Suite& suite = suites[name];
         ++suite.tests;
-        suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml(name), xml(key_of(it)));
+        suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", for_xml(name), for_xml(key_of(it)));
         if (it.result == GateResult::fail) {
             ++suite.failures;
             ++failures;
             suite.cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n", verdict_names.name(it.verdict),
-                                       xml(it.reason));
+                                       for_xml(it.reason));
         } else if (it.result == GateResult::inconclusive || it.known) {
             ++suite.skipped;
             suite.cases += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", it.known ? "known" : "inconclusive",
-                                       xml(it.reason));
+                                       for_xml(it.reason));
         } else {
             suite.cases += "/>\n";
         }
@@ -159,12 +144,12 @@ std::string gate_junit(const GateVerdict& verdict) {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"normtune gate {}\" tests=\"{}\" "
         "failures=\"{}\" "
         "errors=\"0\" time=\"0\">\n",
-        xml(verdict.policy), verdict.cases.size(), failures);
+        for_xml(verdict.policy), verdict.cases.size(), failures);
     for (const auto& [name, suite] : suites) {
         out += fmt::format(
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\">\n{}  "
             "</testsuite>\n",
-            xml(name), suite.tests, suite.failures, suite.skipped, suite.cases);
+            for_xml(name), suite.tests, suite.failures, suite.skipped, suite.cases);
     }
     return out + "</testsuites>\n";
 }
@@ -181,16 +166,17 @@ std::string gate_annotations(const GateVerdict& verdict) {
             continue;
         }
         ++shown;
-        out += fmt::format("::error title={}::{}\n",
-                           workflow_data(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)), true),
-                           workflow_data(fmt::format("{}: {}", key_of(*it), it->reason), false));
+        out +=
+            fmt::format("::error title={}::{}\n",
+                        for_workflow_command(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)), true),
+                        for_workflow_command(fmt::format("{}: {}", key_of(*it), it->reason)));
     }
     if (failed > shown) {
         out += fmt::format("::error title=normtune::and {} more\n", failed - shown);
     }
     if (verdict.result == GateResult::inconclusive) {
         out += fmt::format("::warning title=normtune::{}\n",
-                           workflow_data(fmt::format("gate {} is inconclusive: {}", verdict.policy, counts(verdict)), false));
+                           for_workflow_command(fmt::format("gate {} is inconclusive: {}", verdict.policy, counts(verdict))));
     }
     return out;
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "support/escape.h"
+
 namespace normtune {
 namespace {
 
@@ -49,8 +51,8 @@ std::string nothing_kept_text(const Results& results) {
         const auto most =
             std::max_element(plan.pruned.begin(), plan.pruned.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
         if (++shown <= most_faults_shown) {
-            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", plan.problem_key, most->rule, most->count,
-                               plan.points, most->reason);
+            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", for_terminal(plan.problem_key),
+                               for_terminal(most->rule), most->count, plan.points, for_terminal(most->reason));
         }
     }
     if (shown > most_faults_shown) {
@@ -97,8 +99,8 @@ std::string outcomes_text(const Results& results, const Style& style) {
     std::string out = fmt::format("{} trial{}: {} passed{}{}.\n", sum(counts), sum(counts) == 1 ? "" : "s",
                                   count_of(counts, Outcome::passed), others.empty() ? "" : ", ", others);
     for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
-        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)), faults[i]->trial_key(),
-                           faults[i]->reason, faults[i]->repeat);
+        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)),
+                           for_terminal(faults[i]->trial_key()), for_terminal(faults[i]->reason), for_terminal(faults[i]->repeat));
     }
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/json_document.h"
+#include "support/escape.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -57,7 +58,7 @@ std::string keys_text(const Planning& planning) {
             kept += fmt::format("{}  {}\n", key, problem.kept[i].key());
         }
         for (const PlannedProblem::Pruned& one : problem.pruned) {
-            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.configuration.key(), one.rule);
+            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.configuration.key(), for_terminal(one.rule));
         }
     }
     const bool listed = (planning.options.list && !planning.options.compile) || planning.options.list_pruned;
@@ -114,7 +115,7 @@ std::string code_text(const Planning& planning, const Style& style) {
             totals.add(code);
             all.add(code);
             if (planning.options.list || amiss(code)) {
-                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].key(), code_line(code));
+                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].key(), for_terminal(code_line(code)));
             }
         }
         table.add(totals.cells(key));
@@ -185,8 +186,8 @@ std::string plan_table(const Planning& planning, const Style& style) {
             rules.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", space.name, grouped(space.points()), device.name,
-                                  backend_names.name(device.backend), device.arch);
+    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", for_terminal(space.name), grouped(space.points()),
+                                  for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
     if (shard) {
         out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
                            planning.options.problems.size(), 100 * planning.of_work);

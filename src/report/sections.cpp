@@ -1,6 +1,10 @@
 #include "report/sections.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "support/escape.h"
 
 namespace normtune {
 
@@ -8,10 +12,13 @@ std::string sections_text(const std::vector<Section>& sections, bool markdown, c
     std::string out;
     for (const auto& [title, table, note] : sections) {
         out += out.empty() ? "" : "\n";
-        out += markdown ? fmt::format("### {}\n\n", title) : style.bold(title) + "\n";
+        out += markdown ? fmt::format("### {}\n\n", for_markdown(title)) : style.bold(for_terminal(title)) + "\n";
         out += table.empty() ? "" : markdown ? table.markdown() : table.text(style);
         out += markdown && !table.empty() && !note.empty() ? "\n" : "";
-        out += note;
+        for (std::string_view rest = note; !rest.empty(); rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1)) {
+            const std::string_view line = rest.substr(0, rest.find('\n'));
+            out += markdown ? for_markdown(line) + "\n" : std::string(line) + "\n";
+        }
     }
     return out;
 }

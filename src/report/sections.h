@@ -12,7 +12,7 @@ namespace normtune {
 struct Section {
     std::string title;
     Table table;       // left out where it is empty
-    std::string note;  // below the table: lines, each ended by a newline
+    std::string note;  // below the table: lines, each ended by a newline; text, as the title is
 };
 
 /// In markdown titles are headings of the third level.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "support/escape.h"
+
 namespace normtune {
 namespace {
 
@@ -41,13 +43,16 @@ Table::Table(std::string_view columns) {
 }
 
 void Table::add_column(std::string heading, Align align) {
-    lines_.front().push_back(std::move(heading));
+    lines_.front().push_back(for_terminal(heading));
     aligns_.push_back(align);
 }
 
 void Table::add(std::vector<std::string> cells) {
     if (cells.size() != aligns_.size()) {
         throw std::logic_error("a table's row has another number of cells than the table has columns");
+    }
+    for (std::string& cell : cells) {
+        cell = for_terminal(cell);
     }
     lines_.push_back(std::move(cells));
 }
@@ -93,7 +98,9 @@ std::string Table::markdown() const {
     std::string out;
     for (const std::vector<std::string>& cells : lines_) {
         const bool heading = out.empty();
-        out += markdown_row(cells);
+        std::vector<std::string> escaped;
+        std::transform(cells.begin(), cells.end(), std::back_inserter(escaped), [](const std::string& cell) { return for_markdown(cell); });
+        out += markdown_row(escaped);
         for (std::size_t i = 0; heading && i < aligns_.size(); ++i) {
             out += i == 0 ? "|" : "";
             out += aligns_[i] == Align::right ? "--:|" : "---|";

@@ -22,14 +22,14 @@ public:
     /// "problem|>points|pruned by": headings, those of right-aligned columns after a '>'.
     explicit Table(std::string_view columns);
     void add_column(std::string heading, Align align = Align::left);
-    /// As many cells as there are columns.
+    /// As many cells as there are columns; what a terminal would obey in them is made visible.
     void add(std::vector<std::string> cells);
     bool empty() const { return lines_.size() == 1; }
     /// Characters of the longest line.
     std::size_t width() const;
     /// A heading line, then one line a row; each ends with a newline, none with a space.
     std::string text(const Style& style) const;
-    /// The same as a table of GitHub's markdown; cells are taken as markup.
+    /// The same as a table of GitHub's markdown; cells are text, not markup.
     std::string markdown() const;
 
 private:

@@ -1,25 +1,41 @@
 #include "run/planning.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 #include <fmt/format.h>
 
 #include "devices/registry.h"
 #include "space/rules.h"
+#include "support/error.h"
 #include "support/parallel.h"
 
 namespace normtune {
 namespace {
 
-PlannedProblem plan_one(const Problem& problem, const PlanningOptions& options, const BackendTraits& traits) {
+/// What is listed is held in memory.
+constexpr std::uint64_t most_listed = 2'000'000;
+
+/// `listed`: so far, of all problems, which are planned on all cores.
+PlannedProblem plan_one(const Problem& problem, const PlanningOptions& options, const BackendTraits& traits,
+                        std::atomic<std::uint64_t>& listed) {
     PlannedProblem out;
     PlanVisitor visitor;
     if (options.list || options.list_pruned || options.compile) {
         visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
-            if (pruned_by == nullptr && (options.list || options.compile)) {
+            const bool wanted = pruned_by == nullptr ? options.list || options.compile : options.list_pruned;
+            if (!wanted) {
+                return;
+            }
+            if (++listed > most_listed) {
+                throw InputError(
+                    "--list, --show-pruned and --compile hold what they name in memory: at most 2,000,000 configurations, and there "
+                    "are more; without them plan counts all, and a smaller space or fewer problems can be listed");
+            }
+            if (pruned_by == nullptr) {
                 out.kept.push_back(configuration);
-            } else if (pruned_by != nullptr && options.list_pruned) {
+            } else {
                 out.pruned.push_back({configuration, pruned_by->rule});
             }
         };
@@ -84,14 +100,17 @@ SearchSpace one_point_space(const Configuration& configuration) {
 }
 
 Planning plan_sweep(PlanningOptions options) {
-    Planning out{std::move(options)};
+    Planning out{};
+    out.options = std::move(options);
     const BackendTraits traits = backend_traits(out.options.device.backend);
     const std::unique_ptr<CodeCompiler> compiler = out.options.compile ? open_compiler(out.options.device) : nullptr;
     const std::vector<Problem>& problems = out.options.problems;
     const ShardShare share = share_of(out.options.shard.value_or(Shard{}), problems, out.options.space, traits, out.options.device);
     out.of_work = share.of_work;
     out.problems.resize(share.places.size());
-    on_all_cores(out.problems.size(), [&](std::size_t i) { out.problems[i] = plan_one(problems[share.places[i]], out.options, traits); });
+    std::atomic<std::uint64_t> listed = 0;
+    on_all_cores(out.problems.size(),
+                 [&](std::size_t i) { out.problems[i] = plan_one(problems[share.places[i]], out.options, traits, listed); });
     if (compiler != nullptr) {
         compile_all(out, *compiler);
     }

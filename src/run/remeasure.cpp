@@ -52,6 +52,7 @@ Results measure_again(const Suspects& suspects, const DeviceChoice& device, cons
         options.strategy = find_strategy("exhaustive");
         options.stop_rule.least_rounds = options.stop_rule.most_rounds;  // it matters: as many rounds as there may be
         options.out_folder = folder.path();
+        options.part_of_another = true;
         SweepResult swept = run_sweep(options, *make_sink());
         if (swept.interrupted) {
             throw SystemError("interrupted while suspects were measured again");

@@ -2,26 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string_view>
+#include "support/escape.h"
 
 namespace normtune {
-
-namespace {
-
-std::string shell_word(std::string_view word) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
-        return std::string(word);
-    }
-    std::string quoted = "'";
-    for (const char c : word) {
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return quoted + "'";
-}
-
-}  // namespace
 
 std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Candidate& candidate) {
     std::string line =
@@ -30,13 +13,13 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
         line += fmt::format(" --device {}", ordinal);
     }
     if (!options.replay_script.empty()) {
-        line += " --replay-script " + shell_word(options.replay_script);
+        line += " --replay-script " + for_shell(options.replay_script);
     }
-    line += " --problem " + shell_word(problem.key());
+    line += " --problem " + for_shell(problem.key());
     if (problem.operation.eps != Operation{}.eps) {
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
-    line += " --config " + shell_word(candidate.identity());
+    line += " --config " + for_shell(candidate.identity());
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

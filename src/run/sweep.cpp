@@ -18,6 +18,7 @@
 #include "store/journal.h"
 #include "support/cores.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/parallel.h"
 
 namespace normtune {
@@ -171,13 +172,15 @@ void run_on_devices(const DeviceWorkerContext& context, const std::vector<Device
             context.queue.stop();
         }
     };
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < devices.size(); ++i) {
-        others.emplace_back(run, i);
-    }
-    run(0);
-    for (std::thread& other : others) {
-        other.join();
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < devices.size(); ++i) {
+            if (!start_thread(others, [&run, i] { run(i); })) {
+                context.queue.stop();
+                throw SystemError("the system allows no thread for each device; give fewer --device, or raise ulimit -u");
+            }
+        }
+        run(0);
     }
     for (const std::exception_ptr& failure : failures) {
         if (failure != nullptr) {
@@ -251,8 +254,11 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
         run_on_devices({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
-        progress.warn(fmt::format("interrupted after {} of {} trials; go on with: normtune {} --resume {}", recorder.trials_done(), total,
-                                  options.verify_only ? "verify" : "sweep", options.out_folder));
+        progress.warn(fmt::format("interrupted after {} of {} trials{}", recorder.trials_done(), total,
+                                  options.part_of_another
+                                      ? ""
+                                      : fmt::format("; go on with: normtune {} --resume {}", options.verify_only ? "verify" : "sweep",
+                                                    for_shell(options.out_folder))));
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.sweep = sweep_identity(selected);
@@ -264,6 +270,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
         result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;
         result.crashed += record.outcome == Outcome::crashed || record.outcome == Outcome::timed_out ? 1 : 0;
     }
+    journal.require_in_place();
     write_result_files(result.results, options.out_folder);
     return result;
 }

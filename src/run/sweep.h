@@ -39,7 +39,8 @@ struct SweepOptions {
     std::string worker_executable = "/proc/self/exe";  // run as `<it> worker …`, see run/worker/worker.h
     std::string store;                                 // file of the store of winners (store/winner_store.h); empty: none is read or filled
     bool resume = false;
-    bool fresh = false;  // what the store has is measured again, and replaced
+    bool part_of_another = false;  // a step of selfcheck or gate, which nobody resumes by itself
+    bool fresh = false;            // what the store has is measured again, and replaced
 };
 
 struct Progress {

@@ -105,14 +105,46 @@ struct CompiledRule::State {
     std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
     std::vector<Axis> axes;
     std::array<bool, code_variables.size()> reads_figure{};
+    std::size_t first_fact = 0;  // of `variables`: what problem and device say
     std::size_t first_code_variable = 0;
     mu::Parser parser;
 
     bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
 
-    [[noreturn]] void reject(const std::string& what) const {
-        throw InputError(rule.file.empty() ? "rule" : rule.file, rule.line,
-                         fmt::format("rule '{}' (keep: {}): {}", rule.name, rule.keep, what));
+    /// A rule of the command line has no file.
+    [[noreturn]] void reject_briefly(const std::string& what) const {
+        const std::string whole = fmt::format("rule '{}' {}", rule.name, what);
+        throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
+    }
+
+    [[noreturn]] void reject(const std::string& what) const { reject_briefly(fmt::format("(keep: {}): {}", rule.keep, what)); }
+
+    static std::array<std::pair<std::string_view, double>, 15> facts(const Problem& problem, const DeviceInfo& device) {
+        const Operation& operation = problem.operation;
+        return {{{"rows", static_cast<double>(problem.shape.rows)},
+                 {"cols", static_cast<double>(problem.shape.cols)},
+                 {"row_stride", static_cast<double>(problem.shape.row_stride)},
+                 {"element_bytes", bytes_of(operation.dtype)},
+                 {"weight_bytes", bytes_of(operation.weight_dtype)},
+                 {"forward", operation.mode == Mode::forward},
+                 {"backward", operation.mode == Mode::backward},
+                 {"full", operation.mode == Mode::full},
+                 {"fused", operation.adds_residual()},
+                 {"affine", operation.affine},
+                 {"in_place", operation.in_place},
+                 {"warp_size", device.warp_size},
+                 {"compute_units", device.compute_units},
+                 {"shared_bytes", static_cast<double>(device.shared_bytes_per_program)},
+                 {"cache_bytes", static_cast<double>(device.cache_bytes)}}};
+    }
+
+    void set(const Problem& problem, const DeviceInfo& device) {
+        std::size_t place = first_fact;
+        for (const auto& [name, value] : facts(problem, device)) {
+            variables[place++].value = value;
+        }
+        cols = static_cast<double>(problem.shape.cols);
+        warp_size = device.warp_size;
     }
 
     void define(std::string_view name, double value) { variables.push_back({name, {}, value}); }
@@ -125,22 +157,10 @@ struct CompiledRule::State {
         variables.push_back({"block", {Axis::block_size}});
         variables.push_back({"threads", {Axis::num_warps}});
         variables.push_back({"rows_side_by_side", {Axis::num_warps, Axis::threads_per_row}});
-        const Operation& operation = problem.operation;
-        define("rows", static_cast<double>(problem.shape.rows));
-        define("cols", static_cast<double>(problem.shape.cols));
-        define("row_stride", static_cast<double>(problem.shape.row_stride));
-        define("element_bytes", bytes_of(operation.dtype));
-        define("weight_bytes", bytes_of(operation.weight_dtype));
-        define("forward", operation.mode == Mode::forward);
-        define("backward", operation.mode == Mode::backward);
-        define("full", operation.mode == Mode::full);
-        define("fused", operation.adds_residual());
-        define("affine", operation.affine);
-        define("in_place", operation.in_place);
-        define("warp_size", device.warp_size);
-        define("compute_units", device.compute_units);
-        define("shared_bytes", static_cast<double>(device.shared_bytes_per_program));
-        define("cache_bytes", static_cast<double>(device.cache_bytes));
+        first_fact = variables.size();
+        for (const auto& [name, value] : facts(problem, device)) {
+            define(name, value);
+        }
         first_code_variable = variables.size();
         for (const std::string_view name : code_variables) {
             define(name, 0);
@@ -191,9 +211,7 @@ struct CompiledRule::State {
 
     void compile() {
         if (rule.keep.size() > longest_expression) {
-            throw InputError(rule.file, rule.line,
-                             fmt::format("rule '{}': the expression has {} characters; at most {} are read", rule.name, rule.keep.size(),
-                                         longest_expression));
+            reject_briefly(fmt::format("has an expression of {} characters; at most {} are read", rule.keep.size(), longest_expression));
         }
         reject_assignment();
         try {
@@ -258,6 +276,10 @@ const std::vector<Axis>& CompiledRule::axes() const {
     return state_->axes;
 }
 
+void CompiledRule::set(const Problem& problem, const DeviceInfo& device) {
+    state_->set(problem, device);
+}
+
 bool CompiledRule::reads_code() const {
     return state_->reads_code();
 }
@@ -292,7 +314,7 @@ void CompiledRule::fail(const Configuration& configuration) const {
         read += fmt::format("{}{} = {}", read.empty() ? "" : ", ", name,
                             axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", *address));
     }
-    state_->reject(fmt::format("gives {} where {}; a rule gives a finite number, 0 to prune", value, read));
+    state_->reject(fmt::format("gives {}{}{}; a rule gives a finite number, 0 to prune", value, read.empty() ? "" : " where ", read));
 }
 
 void CompiledRule::fail_as_too_large(std::uint64_t times) const {

@@ -35,6 +35,9 @@ public:
     CompiledRule(CompiledRule&&) noexcept;
     CompiledRule& operator=(CompiledRule&&) noexcept;
 
+    /// Goes on with another problem or device, which is far less work than to compile anew.
+    void set(const Problem& problem, const DeviceInfo& device);
+
     /// The axes that the expression reads, directly or through block, threads and rows_side_by_side.
     const std::vector<Axis>& axes() const;
     /// Does it read code_registers, code_spill_bytes, code_shared_bytes or code_occupancy? Then it is asked once the

@@ -50,6 +50,16 @@ struct Journal::State {
     std::uint64_t size = 0;  // bytes of complete lines
     bool torn = false;       // ends in a part of a line that could not be taken back
 
+    /// Whoever deleted the folder, or began another run in it, shall not have this one's files in it.
+    void require_in_place() const {
+        struct stat ours {};
+        struct stat named {};
+        if (::fstat(file.get(), &ours) == 0 &&
+            (::stat(path.c_str(), &named) != 0 || named.st_dev != ours.st_dev || named.st_ino != ours.st_ino)) {
+            throw SystemError(fmt::format("{}: was deleted or replaced while this run wrote it; nothing more is written", path));
+        }
+    }
+
     /// One write(2) of a whole line at the end of the file: nothing is buffered in this process, so what was appended
     /// survives its death. It is not synced line by line: only a power cut can take it back, and a resumed run then
     /// repeats those trials; a sync would cost each trial milliseconds of disk traffic beside the measuring.
@@ -124,27 +134,36 @@ Journal Journal::resume(const std::string& folder, JournalContents& contents) {
     return Journal(std::move(state));
 }
 
+void Journal::require_in_place() const {
+    state_->require_in_place();
+}
+
 void Journal::append(const Record& record) {
+    require_in_place();
     state_->append(journal_line(record));
 }
 void Journal::append(const FinalEntry& entry) {
+    require_in_place();
     state_->append(journal_line(entry));
 }
 void Journal::append(const VoidEntry& entry) {
+    require_in_place();
     state_->append(journal_line(entry));
 }
 
 JournalContents read_journal(const std::string& folder) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(folder, ignored)) {
-        throw InputError(fmt::format("{}: there is no such folder", folder));
+    const std::string path = journal_path(folder);
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) != 0) {
+        throw InputError(errno == ENOENT ? fmt::format("{}: there is no such folder", folder)
+                                         : fmt::format("{}: cannot be read: {}", folder, system_reason(errno)));
     }
-    if (!std::filesystem::is_directory(folder, ignored)) {
+    if (!S_ISDIR(status.st_mode)) {
         throw InputError(fmt::format("{}: is a file where the folder of a run is needed", folder));
     }
-    const std::string path = journal_path(folder);
-    if (!std::filesystem::exists(path, ignored)) {
-        throw InputError(fmt::format("{}: holds no journal.jsonl: it is not the folder of a run", folder));
+    if (::stat(path.c_str(), &status) != 0) {
+        throw InputError(errno == ENOENT ? fmt::format("{}: holds no journal.jsonl: it is not the folder of a run", folder)
+                                         : fmt::format("{}: cannot be read: {}", folder, system_reason(errno)));
     }
     return parse_journal(read_file(path, most_journal_bytes), path).contents;
 }

@@ -54,7 +54,10 @@ public:
     Journal(Journal&&) noexcept;
     ~Journal();
 
-    /// On disk (written, not buffered in this process) on return. Throws SystemError, e.g. for a full disk.
+    /// Throws SystemError where the folder has another journal by now, or none: its other files are not this run's to write.
+    void require_in_place() const;
+
+    /// On disk (written, not buffered in this process) on return. Throws SystemError, e.g. for a full disk, and as above.
     void append(const Record& record);
     void append(const FinalEntry& entry);
     void append(const VoidEntry& entry);

@@ -4,11 +4,13 @@
 #include <map>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "store/merge_checks.h"
+#include "support/error.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -28,12 +30,17 @@ std::vector<Piece> pieces_of(const NamedResults& part) {
         places.emplace(plan.problem_key, pieces.size());
         pieces.push_back({&part, &plan, {}});
     }
-    std::string key;
+    std::unordered_set<std::string> seen;
     for (const Record& record : part.results.records) {
-        key = record.problem.key();
-        if (const auto found = places.find(key); found != places.end()) {
-            pieces[found->second].records.push_back(&record);
+        const auto found = places.find(record.problem.key());
+        if (found == places.end()) {
+            throw InputError(fmt::format("{}: has records of {}, and its \"plans\" do not have that problem: the file is damaged",
+                                         part.name, record.problem.key()));
         }
+        if (!seen.insert(record.trial_key()).second) {
+            throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", part.name, record.trial_key()));
+        }
+        pieces[found->second].records.push_back(&record);
     }
     return pieces;
 }

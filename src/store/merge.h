@@ -32,7 +32,8 @@ struct Merged {
 /// Problems come in the order of the whole selection where the results are shards of one, else in the order of the
 /// files; a problem's trials stay as they were, with their ranks. A problem that several files have is taken once where
 /// they agree in every trial of it, and is refused otherwise: its ranks rest on rounds that were measured side by side.
-/// The environment is the first's, with texts that differ joined by ';'. `command` is left empty.
+/// Throws InputError where a file has a trial twice, or records of
+/// problems that its plans do not have. The environment is the first's, with texts that differ joined by ';'. `command` is left empty.
 Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings& settings);
 
 }  // namespace normtune

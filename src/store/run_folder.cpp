@@ -14,6 +14,7 @@
 #include "support/clock.h"
 #include "support/descriptor.h"
 #include "support/error.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -87,7 +88,8 @@ std::string create_run_folder(const std::string& out) {
         throw InputError(fmt::format("{}: is a file where --out needs a folder", out));
     }
     if (fs::exists(folder / "journal.jsonl", ignored)) {
-        throw InputError(fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, out));
+        throw InputError(
+            fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, for_shell(out)));
     }
     if (!is_empty(out)) {
         throw InputError(fmt::format("{}: is not empty; --out needs a new or empty folder (--resume goes on with a run)", out));
@@ -96,24 +98,34 @@ std::string create_run_folder(const std::string& out) {
     return out;
 }
 
-void fill_result_folder(const std::string& folder, const Results& results) {
-    const fs::path place = fs::absolute(folder).lexically_normal();
-    const fs::path named = place.has_filename() ? place : place.parent_path();
-    const fs::path beside = named.parent_path() / fmt::format("{}{}.tmp", temporary_prefix, ::getpid());
+void fill_folder(const std::string& folder, const std::function<void(const std::string&)>& write) {
+    const fs::path named = fs::canonical(folder);  // what a link leads to
+    const std::string beside = (named.parent_path() / fmt::format("{}{}.tmp", temporary_prefix, ::getpid())).string();
     std::error_code error;
     fs::remove_all(beside, error);  // left by a killed process of the same id
     if (::mkdir(beside.c_str(), 0777) != 0) {
-        fail_to_create(beside.string(), errno);
+        throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(errno)));
     }
     try {
-        write_result_files(results, beside.string());
+        write(beside);
         if (::rename(beside.c_str(), named.c_str()) != 0) {  // onto an empty folder it takes that one's place
             throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(errno)));
         }
+    } catch (const SystemError& failure) {
+        fs::remove_all(beside, error);
+        std::string why = failure.what();  // names the file as it was to be
+        if (const std::size_t place = why.find(beside); place != std::string::npos) {
+            why.replace(place, beside.size(), folder);
+        }
+        throw SystemError(why);
     } catch (...) {
         fs::remove_all(beside, error);
         throw;
     }
+}
+
+void fill_result_folder(const std::string& folder, const Results& results) {
+    fill_folder(folder, [&](const std::string& place) { write_result_files(results, place); });
 }
 
 void require_results(const std::string& path) {
@@ -125,9 +137,9 @@ void require_results(const std::string& path) {
     if (fs::exists(given / "journal.jsonl", ignored) && !fs::exists(given / "results.json", ignored) &&
         !fs::exists(given / "results.csv", ignored)) {
         throw InputError(
-            fmt::format("{0}: its sweep has not ended; if it was killed, go on with it by normtune sweep "
-                        "--resume {0}",
-                        path));
+            fmt::format("{}: its sweep has not ended; if it was killed, go on with it by normtune sweep "
+                        "--resume {}",
+                        path, for_shell(path)));
     }
 }
 

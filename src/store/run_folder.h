@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "store/results.h"
@@ -28,8 +29,9 @@ private:
     std::string path_;
 };
 
-/// The result files into a folder that is there and empty: it gets all of them in one step, or stays empty. Throws
-/// SystemError.
+/// Fills a folder that is there and empty with what `write` leaves in the folder that it is given: in one step, or it stays empty.
+/// Throws SystemError, and what `write` throws.
+void fill_folder(const std::string& folder, const std::function<void(const std::string&)>& write);
 void fill_result_folder(const std::string& folder, const Results& results);
 
 /// Of a path that results are to be read from. Throws InputError where it is a run's journal, or the folder of a run

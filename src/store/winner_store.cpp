@@ -8,6 +8,7 @@
 
 #include "support/error.h"
 #include "support/json_reader.h"
+#include "support/user_folder.h"
 #include "trial/record_json.h"
 #include "trial/record_reader.h"
 
@@ -77,23 +78,14 @@ std::vector<Record> records_from(const JsonReader& in) {
     return records;
 }
 
-std::string value_of(const char* variable) {
-    const char* value = std::getenv(variable);
-    return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 std::string winner_store_path() {
     if (const char* file = std::getenv("NORMTUNE_STORE"); file != nullptr) {
         return file;
     }
-    std::string data = value_of("XDG_DATA_HOME");
-    if (data.empty()) {
-        const std::string home = value_of("HOME");
-        data = (home.empty() ? "/tmp" : home) + "/.local/share";
-    }
-    return data + "/normtune/winners.sqlite3";
+    const std::string folder = user_folder("XDG_DATA_HOME", ".local/share");
+    return folder.empty() ? "" : folder + "/winners.sqlite3";
 }
 
 std::optional<WinnerStore> WinnerStore::open(const std::string& path) {

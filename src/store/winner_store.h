@@ -40,7 +40,7 @@ struct StoredProblem {
 };
 
 /// $NORMTUNE_STORE, else $XDG_DATA_HOME/normtune/winners.sqlite3, else ~/.local/share/normtune/winners.sqlite3. Empty
-/// where NORMTUNE_STORE is set to nothing: no store.
+/// where NORMTUNE_STORE is set to nothing, and where HOME is not known: no store.
 std::string winner_store_path();
 
 /// Everything throws InputError (damaged, another program's file, written by a newer normtune) or SystemError (cannot

@@ -1,12 +1,15 @@
 #include "support/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,15 +59,61 @@ std::pair<Descriptor, std::string> create_beside(const std::filesystem::path& fo
     fail_to_write(target, errno);
 }
 
-}  // namespace
-
-void write_file_atomically(const std::string& path, std::string_view contents) {
-    std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (folder.empty()) {
-        folder = ".";
+/// The file that the name leads to, through links at its end; one that leads to nothing yet counts, so that it is made there.
+std::filesystem::path followed(std::filesystem::path path, const std::string& target) {
+    constexpr int most_links = 40;  // as Linux
+    std::error_code none;
+    for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(path, none)); ++links) {
+        if (links == most_links) {
+            fail_to_write(target, ELOOP);
+        }
+        const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+        path = next.is_absolute() ? next : path.parent_path() / next;
     }
+    return path;
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// What has no name to be replaced is written as it is: devices, pipes, and what our own stdout or stderr already go to. Nobody
+/// reads a pipe for this long: it is told, instead of waited for.
+void write_through(const std::string& path, const struct stat& status, std::string_view contents) {
+    constexpr auto patience = std::chrono::seconds(2);
+    constexpr auto between_tries = std::chrono::milliseconds(10);
+    Descriptor file;
+    for (const int standard : {STDOUT_FILENO, STDERR_FILENO}) {
+        struct stat own {};
+        if (!file.valid() && ::fstat(standard, &own) == 0 && same_file(own, status)) {
+            file = Descriptor(::fcntl(standard, F_DUPFD_CLOEXEC, 0));
+        }
+    }
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!file.valid()) {
+        file = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        if (file.valid()) {
+            ::fcntl(file.get(), F_SETFL, 0);  // only the open may not wait
+        } else if (errno != ENXIO || !S_ISFIFO(status.st_mode)) {
+            fail_to_write(path, errno);
+        } else if (std::chrono::steady_clock::now() > end) {
+            throw SystemError(fmt::format("{}: cannot be written: it is a pipe that nobody reads", path));
+        } else {
+            std::this_thread::sleep_for(between_tries);
+        }
+    }
+    if (const int error = write_all(file.get(), contents); error != 0) {
+        fail_to_write(path, error);
+    }
+}
+
+void replace(const std::filesystem::path& place, const std::string& path, std::string_view contents, const mode_t* mode) {
+    const std::filesystem::path folder = place.has_parent_path() ? place.parent_path() : ".";
     auto [file, temporary_path] = create_beside(folder, path);
     TemporaryFile temporary(temporary_path);
+    if (mode != nullptr) {
+        ::fchmod(file.get(), *mode);  // of the file that it replaces, where the system lets us
+    }
     if (const int error = write_all(file.get(), contents); error != 0) {
         fail_to_write(path, error);
     }
@@ -74,12 +123,37 @@ void write_file_atomically(const std::string& path, std::string_view contents) {
     if (file.close() != 0) {  // some file systems report a full disk only here
         fail_to_write(path, errno);
     }
-    if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
+    if (::rename(temporary.path().c_str(), place.c_str()) != 0) {
         fail_to_write(path, errno);
     }
     temporary.keep();
     if (const int error = sync_folder(folder.string()); error != 0) {
         fail_to_write(path, error);
+    }
+}
+
+}  // namespace
+
+void write_file_atomically(const std::string& path, std::string_view contents) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        replace(followed(path, path), path, contents, nullptr);  // new; what else is amiss is told by the attempt
+        return;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        fail_to_write(path, EISDIR);
+    }
+    struct stat own {};
+    const bool is_own =
+        (::fstat(STDOUT_FILENO, &own) == 0 && same_file(own, status)) || (::fstat(STDERR_FILENO, &own) == 0 && same_file(own, status));
+    const std::filesystem::path place = followed(path, path);
+    struct stat named {};  // a link of /proc/self/fd may name a file that is there no more
+    if (S_ISREG(status.st_mode) && !is_own && ::lstat(place.c_str(), &named) == 0 && same_file(named, status)) {
+        constexpr mode_t permissions = 0777;
+        const mode_t mode = status.st_mode & permissions;
+        replace(place, path, contents, &mode);
+    } else {
+        write_through(path, status, contents);
     }
 }
 

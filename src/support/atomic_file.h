@@ -6,8 +6,9 @@
 
 namespace normtune {
 
-/// Throws SystemError (path and the system's reason); the old file, if any, stays as it was and nothing is left beside
-/// it.
+/// The one way to write a file that a user named. Links are followed, so that a link stays one; a regular file keeps its permissions.
+/// What is no regular file (a device, a pipe), and where stdout or stderr go, is written through. Throws SystemError (path and the
+/// system's reason); the old file, if any, stays as it was and nothing is left beside it.
 void write_file_atomically(const std::string& path, std::string_view contents);
 
 /// Reads a whole file. Throws InputError: missing, a directory, unreadable, or larger than `most_bytes`.

@@ -1,10 +1,14 @@
 #include "support/byte_source.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 
 #include <fmt/format.h>
 
@@ -35,19 +39,64 @@ private:
     Descriptor file_;
 };
 
+/// A pipe of pipe(2), as of `<(command)`: at its end it says so, whenever its writer went.
+bool without_name(int pipe) {
+    struct statfs system {};
+    return ::fstatfs(pipe, &system) == 0 && system.f_type == PIPEFS_MAGIC;
+}
+
+/// Of an empty pipe that was opened for reading: is anybody there who may still write? tee(2) tells, and takes nothing out of it.
+bool has_writer(int pipe) {
+    int beside[2];
+    if (::pipe2(beside, O_CLOEXEC) != 0) {
+        return true;
+    }
+    const Descriptor out(beside[0]);
+    const Descriptor in(beside[1]);
+    return ::tee(pipe, in.get(), 1, SPLICE_F_NONBLOCK) != 0;
+}
+
 }  // namespace
 
-std::unique_ptr<ByteSource> open_source(const std::string& path) {
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Descriptor open_for_reading(const std::string& path) {
+    constexpr int patience_ms = 2000;
+    if (path.size() >= PATH_MAX || path.find('\0') != std::string::npos) {
+        throw InputError(fmt::format("{}: is no file's name ({} characters)", quoted_for_message(path), path.size()));
+    }
+    const auto fail = [&](std::string_view why) { throw InputError(fmt::format("{}: {}", path, why)); };
+    // Without waiting: the open of a pipe without a writer would never return.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (!file.valid()) {
-        throw InputError(errno == ENOENT ? fmt::format("{}: there is no such file", path)
-                                         : fmt::format("{}: cannot be read: {}", path, system_reason(errno)));
+        fail(errno == ENOENT  ? "there is no such file"
+             : errno == ENXIO ? "is a socket; a file is needed"
+                              : fmt::format("cannot be read: {}", system_reason(errno)));
     }
     struct stat status {};
-    if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
-        throw InputError(fmt::format("{}: is a folder where a file is needed", path));
+    if (::fstat(file.get(), &status) != 0) {
+        fail(fmt::format("cannot be read: {}", system_reason(errno)));
     }
-    return std::make_unique<FileSource>(path, std::move(file));
+    if (S_ISDIR(status.st_mode)) {
+        fail("is a folder where a file is needed");
+    }
+    if (S_ISBLK(status.st_mode)) {
+        fail("is a disk; a file is needed");
+    }
+    if (S_ISFIFO(status.st_mode) && !without_name(file.get())) {
+        pollfd first{file.get(), POLLIN, 0};  // also set once a writer came and went
+        int ready = 0;
+        do {
+            ready = ::poll(&first, 1, patience_ms);
+        } while (ready < 0 && errno == EINTR);
+        if (ready == 0 && !has_writer(file.get())) {
+            fail("is a pipe into which nobody writes");
+        }
+    }
+    ::fcntl(file.get(), F_SETFL, 0);
+    return file;
+}
+
+std::unique_ptr<ByteSource> open_source(const std::string& path) {
+    return std::make_unique<FileSource>(path, open_for_reading(path));
 }
 
 }  // namespace normtune

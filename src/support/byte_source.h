@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/descriptor.h"
+
 namespace normtune {
 
 class ByteSource {
@@ -29,7 +31,11 @@ private:
     std::string_view text_;
 };
 
-/// Throws InputError: missing, a folder, unreadable.
+/// The one way to open a file that a user named: regular files, character devices and pipes (`<(command)`, /dev/stdin). Throws
+/// InputError: missing, a folder, a socket, unreadable, no possible name, or a named pipe into which nobody writes for two seconds.
+Descriptor open_for_reading(const std::string& path);
+
+/// Throws what open_for_reading throws.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
 }  // namespace normtune

@@ -1,5 +1,6 @@
 #include "support/csv.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,8 +9,31 @@
 
 namespace normtune {
 
+namespace {
+
+/// Does it begin as formulas do? Signs of numbers ("-0.7%") are none.
+bool is_formula(std::string_view text) {
+    constexpr std::string_view of_numbers = "0123456789.,eE+-% ";
+    const bool sign = text.starts_with('+') || text.starts_with('-');
+    return sign ? text.find_first_not_of(of_numbers) != std::string_view::npos
+                : !text.empty() && std::string_view("=@\t\r").find(text.front()) != std::string_view::npos;
+}
+
+std::string_view without_quotes(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of('\''), text.size()));
+}
+
+}  // namespace
+
+bool has_formula_guard(std::string_view field) {
+    return field.starts_with('\'') && is_formula(without_quotes(field));
+}
+
 std::string csv_field(std::string_view text) {
-    const std::string clean = to_utf8(text);
+    std::string clean = to_utf8(text);
+    if (is_formula(without_quotes(clean))) {
+        clean.insert(0, 1, '\'');
+    }
     // Blanks at the ends belong to the field, but some readers trim them unless they are quoted.
     const bool blank_end = !clean.empty() && (clean.front() == ' ' || clean.back() == ' ');
     const bool quoted = blank_end || clean.find_first_of(",\"\r\n") != std::string::npos;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "support/csv.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -130,6 +131,9 @@ bool CsvReader::next() {
             split_quoted(record);
         } else {
             split(record);
+        }
+        for (std::string_view& field : fields_) {
+            field.remove_prefix(has_formula_guard(field) ? 1 : 0);
         }
         return true;
     }

@@ -42,6 +42,15 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
+void open_standard_streams() {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+        // The least that is free is taken, and those below are open by now. Where there is no /dev/null, "/" will do: it is open.
+        if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) {
+            static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
+        }
+    }
+}
+
 int sync_folder(const std::string& folder) {
     const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!descriptor.valid()) {

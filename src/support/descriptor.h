@@ -26,6 +26,10 @@ private:
 /// Writes everything, going on after short writes and signals. Returns 0 or the errno value.
 int write_all(int descriptor, std::string_view bytes);
 
+/// Opens whichever of descriptors 0, 1 and 2 is closed on /dev/null, so that no file of ours takes their place and is printed into:
+/// first thing in main. Reading gives an end; writing fails, so that results that went nowhere are told.
+void open_standard_streams();
+
 /// Makes names created in or renamed into a folder durable. Returns 0 or the errno value; a file system that cannot
 /// sync a folder counts as done.
 int sync_folder(const std::string& folder);

@@ -6,14 +6,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/cores.h"
 
 namespace normtune {
+
+/// One more thread, which the vector's end waits for; false where the system allows no more, and the work has to do without it.
+template <typename Work>
+bool start_thread(std::vector<std::jthread>& threads, Work&& work) {
+    try {
+        threads.emplace_back(std::forward<Work>(work));
+        return true;
+    } catch (const std::system_error&) {
+        return false;
+    }
+}
 
 /// Calls work(i) for each i below `count`, in any order and on several threads. Once all have ended, throws what the
 /// least i of those that failed threw; a few calls after it may have been left out.
@@ -37,14 +49,12 @@ void on_all_cores(std::size_t count, const Work& work) {
             }
         }
     };
-    std::vector<std::future<void>> others;
-    const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
-    for (std::size_t i = 1; i < threads; ++i) {
-        others.push_back(std::async(std::launch::async, take));
-    }
-    take();
-    for (std::future<void>& other : others) {
-        other.get();
+    {
+        std::vector<std::jthread> others;
+        const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_cores()), count);
+        while (others.size() + 1 < threads && start_thread(others, take)) {
+        }
+        take();
     }
     if (failure) {
         std::rethrow_exception(failure);
@@ -61,14 +71,14 @@ inline int host_threads(std::int64_t rows, std::int64_t cols) {
 /// Calls work(first, last, index) once a thread, over disjoint blocks that cover [0, rows); `work` must not throw.
 template <typename Work>
 void for_row_blocks(std::int64_t rows, int threads, const Work& work) {
-    std::vector<std::thread> others;
+    const auto block = [&work, rows, threads](int index) { work(rows * index / threads, rows * (index + 1) / threads, index); };
+    std::vector<std::jthread> others;
     for (int index = 1; index < threads; ++index) {
-        others.emplace_back([&work, rows, threads, index] { work(rows * index / threads, rows * (index + 1) / threads, index); });
+        if (!start_thread(others, [&block, index] { block(index); })) {
+            block(index);
+        }
     }
-    work(std::int64_t{0}, rows / threads, 0);
-    for (std::thread& other : others) {
-        other.join();
-    }
+    block(0);
 }
 
 }  // namespace normtune

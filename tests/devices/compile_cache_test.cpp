@@ -1,9 +1,12 @@
 #include "devices/compile/compile_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "support/temporary_folder.h"
 
@@ -81,6 +84,59 @@ TEST_F(CompileCacheTest, ADamagedEntryIsNone) {
     EXPECT_FALSE(cache_.find(job("a")));
     cache_.store(job("a"), code(1000));
     EXPECT_TRUE(cache_.find(job("a")));
+}
+
+TEST_F(CompileCacheTest, WhatOthersMayHavePutThereIsNotLoaded) {
+    namespace fs = std::filesystem;
+    const mode_t before = ::umask(0);  // even so the folders are private
+    cache_.store(job("a"), code(1000));
+    ::umask(before);
+    const fs::path entry = only_entry();
+    EXPECT_EQ(fs::status(entry).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    ASSERT_TRUE(cache_.find(job("a")));
+    for (const fs::path& one : {entry, entry.parent_path(), entry.parent_path().parent_path()}) {
+        const fs::perms usual = fs::status(one).permissions();
+        for (const fs::perms more : {fs::perms::group_write, fs::perms::others_write}) {
+            fs::permissions(one, more, fs::perm_options::add);
+            EXPECT_FALSE(cache_.find(job("a"))) << one;
+            fs::permissions(one, usual);
+        }
+        if (::geteuid() == 0) {
+            ASSERT_EQ(::chown(one.c_str(), 65534, 65534), 0);
+            EXPECT_FALSE(cache_.find(job("a"))) << one << " is of another user";
+            ASSERT_EQ(::chown(one.c_str(), 0, 0), 0);
+        }
+    }
+    EXPECT_TRUE(cache_.find(job("a")));
+}
+
+TEST_F(CompileCacheTest, AForgedImageIsTold) {
+    cache_.store(job("a"), code(1000));
+    std::fstream file(only_entry(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-500, std::ios::end);
+    file << "another kernel";
+    file.close();
+    EXPECT_FALSE(cache_.find(job("a")));
+}
+
+TEST(CompileCache, WithoutAHomeThereIsNone) {
+    std::map<std::string, std::string> before;
+    for (const char* name : {"NORMTUNE_CACHE_DIR", "XDG_CACHE_HOME", "HOME"}) {
+        if (const char* value = std::getenv(name)) {
+            before[name] = value;
+        }
+        ::unsetenv(name);
+    }
+    const CompileCache cache{""};
+    cache.store(job("a"), code(10));
+    EXPECT_EQ(cache.folder(), "");
+    EXPECT_FALSE(cache.find(job("a")));
+    ::setenv("HOME", "/somewhere", 1);
+    EXPECT_EQ(CompileCache{""}.folder(), "/somewhere/.cache/normtune");
+    ::unsetenv("HOME");
+    for (const auto& [name, value] : before) {
+        ::setenv(name.c_str(), value.c_str(), 1);
+    }
 }
 
 // The digest of FNV-1a with 128 bits that its authors publish for the empty text and for "a".

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "store/sample_results.h"
+#include "support/error.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -178,6 +179,24 @@ TEST(Merge, TheEnvironmentSaysAllThatTookPart) {
     ASSERT_EQ(three.merged.size(), 3U) << "runs that were merged before are named one by one";
     EXPECT_EQ(three.merged[1].command, b.results.command);
     EXPECT_EQ(three.environment.hostname, "bench-1;bench-2");
+}
+
+TEST(Merge, EveryRecordOfEveryFileIsKeptOrTheFileIsRefused) {
+    const auto error_of = [](const Results& results) -> std::string {
+        try {
+            merge_results({{"a", results}, {"b", run_of({2})}}, {});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    Results without_plans = run_of({1});
+    without_plans.plans.clear();
+    EXPECT_EQ(error_of(without_plans),
+              "a: has records of " + problem_of(1).key() + ", and its \"plans\" do not have that problem: the file is damaged");
+    Results twice = run_of({1});
+    twice.records.push_back(twice.records.front());
+    EXPECT_EQ(error_of(twice), "a: has the trial " + twice.records.front().trial_key() + " twice: the file is damaged");
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 #include "support/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "support/error.h"
 #include "support/temporary_folder.h"
@@ -97,6 +100,61 @@ TEST(AtomicFile, UnwritableFolder) {
     fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_EQ(write_error(folder / "a", "x"), (folder / "a") + ": cannot be written: Permission denied");
     fs::permissions(folder.path(), fs::perms::owner_all);
+}
+
+TEST(AtomicFile, FollowsLinksAndKeepsPermissions) {
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "real");
+    write_file_atomically(folder / "real/file", "old");
+    fs::permissions(folder / "real/file", fs::perms::owner_read | fs::perms::owner_write);
+    fs::create_symlink("real/file", folder / "link");
+    fs::create_symlink("link", folder / "second");
+    fs::create_symlink("real/new", folder / "to_nothing_yet");
+    fs::create_symlink("round", folder / "round");
+    write_file_atomically(folder / "second", "new");
+    write_file_atomically(folder / "to_nothing_yet", "made");
+    EXPECT_TRUE(fs::is_symlink(folder / "second") && fs::is_symlink(folder / "link") && fs::is_symlink(folder / "to_nothing_yet"));
+    EXPECT_EQ(read_file(folder / "real/file"), "new");
+    EXPECT_EQ(fs::status(folder / "real/file").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(read_file(folder / "real/new"), "made");
+    EXPECT_NE(write_error(folder / "round", "x").find("symbolic links"), std::string::npos);
+}
+
+TEST(AtomicFile, WritesThroughWhatIsNoRegularFile) {
+    write_file_atomically("/dev/null", "gone");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_NE(write_error("/dev/full", "x").find("No space left on device"), std::string::npos);
+    const TemporaryFolder folder;
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(write_error(pipe, "x"), pipe + ": cannot be written: it is a pipe that nobody reads");
+    std::string got;
+    std::thread reader([&] { got = read_file(pipe); });
+    write_file_atomically(pipe, "through");
+    reader.join();
+    EXPECT_EQ(got, "through");
+    EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST(ReadFile, WaitsForAPipeOnlyWhileSomebodyMayWrite) {
+    const TemporaryFolder folder;
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(read_error(pipe), pipe + ": is a pipe into which nobody writes");
+    std::string got;
+    std::thread reader([&] { got = read_file(pipe); });
+    const int writer = ::open(pipe.c_str(), O_WRONLY);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2300));  // longer than a pipe without a writer is waited for
+    ASSERT_EQ(::write(writer, "late", 4), 4);
+    ::close(writer);
+    reader.join();
+    EXPECT_EQ(got, "late");
+}
+
+TEST(ReadFile, NamesThatNoFileCanHave) {
+    const std::string error = read_error(std::string(5000, 'x'));
+    EXPECT_LT(error.size(), 150u);
+    EXPECT_NE(error.find("is no file's name (5000 characters)"), std::string::npos) << error;
 }
 
 TEST(ReadFile, ClearErrors) {

@@ -5,6 +5,8 @@
 #include <clocale>
 #include <limits>
 
+#include "support/csv_stream.h"
+
 namespace normtune {
 namespace {
 
@@ -18,6 +20,20 @@ TEST(Csv, QuotesOnlyWhatNeedsIt) {
     EXPECT_EQ(csv_field(std::string_view("a\0b\xff", 4)),
               "a\xEF\xBF\xBD"
               "b\xEF\xBF\xBD");
+}
+
+TEST(Csv, NoFieldIsAFormulaOfASpreadsheet) {
+    for (const std::string text : {"=cmd|' /C calc'!A0", "@SUM(1)", "+cmd|x", "-2+3+cmd|x", "\t=1", "'=1", "''@x"}) {
+        const std::string line = csv_line({text, "b"});
+        EXPECT_TRUE(line.starts_with("'") || line.starts_with("\"'")) << line;
+        MemorySource source(line);
+        CsvReader reader(source, "test.csv");
+        ASSERT_TRUE(reader.next());
+        EXPECT_EQ(reader.fields()[0], text);
+    }
+    for (const std::string text : {"-0.7%", "+3.1e5", "-", "a=b", "'quoted'", "w4.t128=x"}) {
+        EXPECT_EQ(csv_field(text), text);
+    }
 }
 
 TEST(Csv, LinesEndInCrlf) {

@@ -1,5 +1,6 @@
 #include "devices/compile/compile_cache.h"
 
+#include <sha256.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -12,22 +13,27 @@
 
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/user_folder.h"
 
 namespace normtune {
 
 namespace {
 
-constexpr int entry_version = 1;
+constexpr int entry_version = 2;
 
 std::string default_folder() {
     if (const char* folder = std::getenv("NORMTUNE_CACHE_DIR"); folder != nullptr && *folder != '\0') {
         return folder;
     }
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-        return fmt::format("{}/normtune", cache);
-    }
-    const char* home = std::getenv("HOME");
-    return fmt::format("{}/.cache/normtune", home != nullptr ? home : "/tmp");
+    return user_folder("XDG_CACHE_HOME", ".cache");
+}
+
+/// SHA-256, as 64 hexadecimal digits.
+std::string digest(std::string_view bytes) {
+    std::string out(SHA256_DIGEST_STRING_LENGTH, '\0');
+    SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), out.data());
+    out.pop_back();
+    return out;
 }
 
 /// Everything that the code depends on; the source by its hash, the rest in full so that an entry can be checked.
@@ -70,27 +76,29 @@ std::string CompileCache::path_of(const nlohmann::json& job) const {
     return fmt::format("{}/{}/{}.bin", folder_, name.substr(0, 2), name);
 }
 
-// An entry: the length of a JSON header (8 bytes), the header, the image.
+// An entry: the digest of what follows, the length of a JSON header (8 bytes), the header, the image.
 std::optional<CompiledCode> CompileCache::find(const CompileJob& job) const {
     const nlohmann::json wanted = identity(job);
     const std::string path = path_of(wanted);
-    struct stat unused {};
-    if (stat(path.c_str(), &unused) != 0) {
+    // Code is run: what others may have put there is none of ours.
+    if (folder_.empty() || !only_ours(path) || !only_ours(std::filesystem::path(path).parent_path()) || !only_ours(folder_)) {
         return std::nullopt;
     }
     try {
-        const std::string entry = read_file(path);
+        const std::string file = read_file(path);
+        constexpr std::size_t digest_bytes = SHA256_DIGEST_STRING_LENGTH - 1;
         std::uint64_t length = 0;
-        if (entry.size() < sizeof length) {
+        if (file.size() < digest_bytes + sizeof length) {
             return std::nullopt;
         }
+        const std::string_view entry = std::string_view(file).substr(digest_bytes);
         std::memcpy(&length, entry.data(), sizeof length);
-        if (length > entry.size() - sizeof length) {
+        if (length > entry.size() - sizeof length || !file.starts_with(digest(entry))) {
             return std::nullopt;
         }
         const nlohmann::json header = nlohmann::json::parse(entry.substr(sizeof length, length));
         const std::size_t begin = sizeof length + length;
-        if (header.at("identity") != wanted || header.at("image") != content_hash(entry.data() + begin, entry.size() - begin)) {
+        if (header.at("identity") != wanted) {
             return std::nullopt;
         }
         CompiledCode code;
@@ -110,9 +118,11 @@ std::optional<CompiledCode> CompileCache::find(const CompileJob& job) const {
 }
 
 void CompileCache::store(const CompileJob& job, const CompiledCode& code) const {
+    if (folder_.empty()) {
+        return;
+    }
     const nlohmann::json key = identity(job);
     const nlohmann::json header{{"identity", key},
-                                {"image", code_hash(code)},
                                 {"log", code.log},
                                 {"registers", code.registers},
                                 {"spill_bytes", code.spill_bytes},
@@ -124,11 +134,16 @@ void CompileCache::store(const CompileJob& job, const CompiledCode& code) const 
     entry += text;
     entry.append(reinterpret_cast<const char*>(code.image.data()), code.image.size());
     const std::filesystem::path path = path_of(key);
+    const std::filesystem::path shelf = path.parent_path();
     std::error_code failed;
-    std::filesystem::create_directories(path.parent_path(), failed);
+    std::filesystem::create_directories(shelf.parent_path().parent_path(), failed);
+    for (const std::filesystem::path& folder : {shelf.parent_path(), shelf}) {
+        ::mkdir(folder.c_str(), 0700);  // whatever the umask: others may not write it
+    }
     try {
-        if (!failed) {
-            write_file_atomically(path.string(), entry);
+        if (std::filesystem::is_directory(shelf, failed)) {
+            write_file_atomically(path.string(), digest(entry) + entry);
+            ::chmod(path.c_str(), 0600);
         }
     } catch (const SystemError&) {
         // A full or read-only disk costs a compile next time, and nothing else.

@@ -49,12 +49,13 @@ std::string code_hash(const CompiledCode& code);
 
 class CompileCache {
 public:
-    /// `folder` empty: NORMTUNE_CACHE_DIR, else XDG_CACHE_HOME/normtune, else ~/.cache/normtune. It is made when the
+    /// `folder` empty: NORMTUNE_CACHE_DIR, else XDG_CACHE_HOME/normtune, else ~/.cache/normtune, else none. It is made when the
     /// first entry is stored; where that fails the cache stays empty and compiling goes on.
     explicit CompileCache(std::string folder);
     const std::string& folder() const { return folder_; }
 
-    /// Empty where there is no entry, or where the entry is damaged or of another job (it is then replaced).
+    /// Empty where there is no entry, where the entry is damaged or of another job (it is then replaced), and where the entry or one
+    /// of its folders is of another user or can be written by others.
     std::optional<CompiledCode> find(const CompileJob& job) const;
     void store(const CompileJob& job, const CompiledCode& code) const;
 

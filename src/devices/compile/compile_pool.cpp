@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "support/cores.h"
+#include "support/parallel.h"
 
 namespace normtune {
 
@@ -26,8 +27,7 @@ CompilePool::CompilePool(std::string name, std::string arch, int threads, Compil
       compile_(std::move(compile)) {}
 
 void CompilePool::start_threads() {
-    while (threads_.size() < most_threads_) {
-        threads_.emplace_back([this] { work(); });
+    while (threads_.size() < most_threads_ && start_thread(threads_, [this] { work(); })) {  // whoever waits compiles, too
     }
 }
 
@@ -37,9 +37,7 @@ CompilePool::~CompilePool() {
         stopping_ = true;
     }
     changed_.notify_all();
-    for (std::thread& thread : threads_) {
-        thread.join();
-    }
+    threads_.clear();
 }
 
 std::shared_ptr<CompilePool::Entry> CompilePool::entry(const std::string& key, const std::vector<std::string>& options,

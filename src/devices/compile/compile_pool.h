@@ -66,7 +66,7 @@ private:
     std::map<std::string, std::shared_ptr<Entry>> entries_;  // by options and source: the queued and the latest
     std::deque<std::shared_ptr<Entry>> queue_;
     std::deque<std::string> taken_;  // keys of entries whose result was given out, oldest first
-    std::vector<std::thread> threads_;
+    std::vector<std::jthread> threads_;
     bool stopping_ = false;
 };
 

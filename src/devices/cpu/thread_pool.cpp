@@ -96,19 +96,28 @@ void Team::work(int thread) {
 
 ThreadPool::ThreadPool(const std::vector<int>& cpus) : team_(static_cast<int>(cpus.size())) {
     threads_.reserve(cpus.size());
-    threads_.emplace_back([this, cpu = cpus[0]] {
-        pin(cpu);
-        lead_loop();
-    });
-    for (std::size_t i = 1; i < cpus.size(); ++i) {
-        threads_.emplace_back([this, i, cpu = cpus[i]] {
+    try {
+        threads_.emplace_back([this, cpu = cpus[0]] {
             pin(cpu);
-            team_.work(static_cast<int>(i));
+            lead_loop();
         });
+        for (std::size_t i = 1; i < cpus.size(); ++i) {
+            threads_.emplace_back([this, i, cpu = cpus[i]] {
+                pin(cpu);
+                team_.work(static_cast<int>(i));
+            });
+        }
+    } catch (...) {  // the system allows no more threads: those that run would end the process
+        end();
+        throw;
     }
 }
 
 ThreadPool::~ThreadPool() {
+    end();
+}
+
+void ThreadPool::end() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;

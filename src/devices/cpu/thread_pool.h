@@ -56,6 +56,7 @@ public:
 
 private:
     void lead_loop();
+    void end();
 
     Team team_;
     std::mutex mutex_;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "support/utf8.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -145,9 +145,9 @@ std::string code_name(std::string_view operation) {
 }
 
 std::string harmless(std::string_view text) {
-    std::string out = to_utf8(text);
+    std::string out = for_terminal(text);
     std::replace_if(
-        out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '"' || c == '\\'; }, '?');
+        out.begin(), out.end(), [](char c) { return c == '"' || c == '\\'; }, '?');
     return out;
 }
 

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <system_error>
+
+#include <fmt/format.h>
 
 #include "devices/registry.h"
 #include "run/sweep.h"
@@ -188,6 +191,9 @@ int serve_worker(int descriptor, Backend backend, int ordinal, const std::string
         device = open_device(backend, ordinal, replay_script);
     } catch (const InputError& error) {
         channel.send(encode(Reply(RefusedReply{error.what()})));
+        return static_cast<int>(ExitCode::usage);
+    } catch (const std::system_error& error) {
+        channel.send(encode(Reply(RefusedReply{fmt::format("the device cannot be opened: {}", error.what())})));
         return static_cast<int>(ExitCode::usage);
     }
     channel.send(encode(Reply(ReadyReply{device->info()})));

@@ -1,0 +1,31 @@
+// Text that came from a file or a device, for each place that it may go to: harmless there, and unchanged where it was so before.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace normtune {
+
+/// One line for people: control characters (also the line's end, and those of C1) are "\x0a", characters that turn the direction of
+/// writing or end a line unseen are "\u202e", and what is no UTF-8 is U+FFFD.
+std::string for_terminal(std::string_view text);
+
+/// A whole report: its line ends and the styles of report/table.h stay, everything else is as for_terminal has it, and no line is a
+/// workflow command to GitHub's runner ("::…" at its start, "##[…" anywhere), whose steps print reports.
+std::string report_for_terminal(std::string_view text);
+
+/// The text of a workflow command of GitHub; `property`: the value of one of its properties, as title=.
+std::string for_workflow_command(std::string_view text, bool property = false);
+
+/// Text that is not markup in GitHub's markdown, also inside a table's cell: no HTML, link, mention or reference comes of it.
+std::string for_markdown(std::string_view text);
+/// As a code span.
+std::string markdown_code(std::string_view text);
+
+/// Text and attributes of XML 1.0; what XML cannot say is U+FFFD.
+std::string for_xml(std::string_view text);
+
+/// One word of a shell's command line, quoted where need be; the command can be pasted from a terminal.
+std::string for_shell(std::string_view word);
+
+}  // namespace normtune
