@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "trial/launch_manifest.h"
+
 namespace normtune {
 
 namespace {
@@ -36,7 +38,8 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     if (problem.operation.eps != Operation{}.eps) {
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
-    line += " --config " + shell_word(candidate.identity());
+    line += candidate.manifest() != nullptr ? " --candidates-only --candidate " + shell_word(candidate.manifest()->folder)
+                                            : " --config " + shell_word(candidate.identity());
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

@@ -8,6 +8,7 @@
 
 #include "devices/compile/kernels_digest.h"
 #include "judge/problem_ranking.h"
+#include "run/candidate_trials.h"
 #include "run/sweep_text.h"
 #include "space/heuristics.h"
 #include "store/stored_results.h"
@@ -91,15 +92,16 @@ void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContent
 std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
     std::unordered_set<const Record*> wanted;
     const Standing* slowest = &ranking.standings.front();
-    std::vector<const Standing*> best(heuristics().size(), nullptr);
+    const bool won_by_another = ranking.winner->candidate.configuration() == nullptr;
+    std::vector<const Standing*> best(heuristics().size() + (won_by_another ? 1 : 0), nullptr);  // and of all that are normtune's own
     for (const Standing& standing : ranking.standings) {
         if (standing.record->measurement->rank > 0) {
             wanted.insert(standing.record);
         }
         slowest = standing.ratio > slowest->ratio ? &standing : slowest;
-        for (std::size_t i = 0; i < best.size(); ++i) {
-            const Configuration* own = standing.record->candidate.configuration();
-            const bool obeys = own != nullptr && heuristics()[i].chooses(*own, ranking.problem(), ranking.device());
+        const Configuration* own = standing.record->candidate.configuration();
+        for (std::size_t i = 0; own != nullptr && i < best.size(); ++i) {
+            const bool obeys = i == heuristics().size() || heuristics()[i].chooses(*own, ranking.problem(), ranking.device());
             if (obeys && (best[i] == nullptr || standing.ratio < best[i]->ratio)) {
                 best[i] = &standing;
             }
@@ -175,6 +177,14 @@ void SweepStore::use(const Work& work) {
     }
 }
 
+/// What was found beside another candidate is another finding.
+WinnerIdentity SweepStore::identity_of(const Problem& problem) const {
+    WinnerIdentity identity = identity_;
+    const std::string candidates = candidates_digest(options_, problem);
+    identity.space += candidates.empty() ? "" : "+" + candidates;
+    return identity;
+}
+
 void SweepStore::take(std::vector<ProblemTrials>& plans) {
     if (options_.resume || options_.fresh || options_.strategy != Strategy::racing) {
         return;
@@ -185,7 +195,7 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
             if (plans[i].candidates.size() < 2) {
                 continue;  // nothing to choose from: whoever names one candidate wants it measured
             }
-            std::optional<StoredProblem> found = store->find(identity_, options_.problems[i]);
+            std::optional<StoredProblem> found = store->find(identity_of(options_.problems[i]), options_.problems[i]);
             if (found && narrow(plans[i], *found)) {
                 for (Record& record : found->records) {
                     record.problem = options_.problems[i];  // with the uses that this selection has for it
@@ -230,7 +240,8 @@ void SweepStore::keep(const Results& results, const JournalHeader& header, const
             if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking)) {
                 continue;
             }
-            completed.push_back({identity_, results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
+            completed.push_back(
+                {identity_of(ranking.problem()), results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
             for (const Record& record : completed.back().records) {
                 completed.back().measured_at = std::max(completed.back().measured_at, record.timestamp);
             }

@@ -9,15 +9,15 @@ namespace {
 constexpr std::int64_t counter_at = 0;
 constexpr std::int64_t partials_at = 256;
 
-Argument pointer(std::string_view name, TensorRole tensor, bool present = true) {
+Argument pointer(const char* name, TensorRole tensor, bool present = true) {
     return {name, ArgumentType::pointer, present ? Argument::Source::tensor : Argument::Source::null, tensor, 0, 0};
 }
 
-Argument workspace(std::string_view name, std::int64_t at, bool present = true) {
+Argument workspace(const char* name, std::int64_t at, bool present = true) {
     return {name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at, 0};
 }
 
-Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
+Argument integer(const char* name, ArgumentType type, std::int64_t value) {
     return {name, type, Argument::Source::value, TensorRole::x, value, 0};
 }
 
@@ -86,9 +86,9 @@ private:
         const SplitShape shape = split_shape(c_, problem_, device_);
         Launch launch;
         launch.kernel = "nt_dgamma";
-        launch.grid_x = shape.tiles;
-        launch.grid_y = shape.parts;
-        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.grid[0] = shape.tiles;
+        launch.grid[1] = shape.parts;
+        launch.block[0] = c_.reduce_warps * device_.warp_size;
         launch.arguments = {pointer("x", saved_input()),
                             pointer("dy", TensorRole::dy),
                             pointer("rstd", TensorRole::rstd),
@@ -105,8 +105,8 @@ private:
     void reduce() {
         Launch launch;
         launch.kernel = "nt_reduce";
-        launch.grid_x = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
-        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.grid[0] = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
+        launch.block[0] = c_.reduce_warps * device_.warp_size;
         launch.arguments = {workspace("partials", partials_at), pointer("dgamma", TensorRole::dgamma),
                             workspace("counter", counter_at, c_.dgamma == DgammaMethod::published),
                             integer("count", ArgumentType::int32, partial_rows(c_, problem_, device_))};
@@ -116,8 +116,8 @@ private:
     Launch row_kernel(const char* name, bool backward) const {
         Launch launch;
         launch.kernel = name;
-        launch.grid_x = grid_.programs;
-        launch.block = c_.num_warps * device_.warp_size;
+        launch.grid[0] = grid_.programs;
+        launch.block[0] = c_.num_warps * device_.warp_size;
         launch.shared_bytes = shared_bytes(c_, problem_, device_, backward);
         return launch;
     }
