@@ -1,5 +1,7 @@
 // launch.json as text: each member is described once, for writing and for reading.
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -249,7 +251,11 @@ void describe(Members& io, LaunchManifest& manifest) {
     std::vector<Tensor> of_problem = tensors(manifest.problem);
     std::vector<Tensor> told = io.in() == nullptr ? of_problem : std::vector<Tensor>();
     io.list("tensors", told, Need::may_lack, describe_tensor);
-    if (!told.empty() && told != of_problem) {
+    const auto same = [](const Tensor& a, const Tensor& b) {
+        const auto all = [](const Tensor& t) { return std::tuple(t.role, t.dtype, t.rows, t.cols, t.row_stride, t.access); };
+        return all(a) == all(b);
+    };
+    if (!told.empty() && !std::equal(told.begin(), told.end(), of_problem.begin(), of_problem.end(), same)) {
         io.in()->at("tensors").fail(fmt::format("are not those of {}", manifest.problem.key()));
     }
     io.list("launches", manifest.plan.launches, Need::always, describe_launch);

@@ -8,6 +8,7 @@
 
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_timer.h"
+#include "devices/gpu/manifest_kernel.h"
 #include "devices/gpu/planted_faults.h"
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
@@ -24,8 +25,8 @@ constexpr std::int64_t more_than_any_device = std::int64_t{1} << 50;
 
 /// One kernel's arguments, packed as the driver takes them: a pointer to each value.
 struct PackedArguments {
-    std::array<std::uint64_t, 32> values{};
-    std::array<void*, 32> pointers{};
+    std::array<std::uint64_t, most_arguments> values{};
+    std::array<void*, most_arguments> pointers{};
 };
 
 class LoadedModule {
@@ -102,6 +103,7 @@ public:
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:
+    LoadableKernel compile_own(const Configuration& configuration, const Problem& problem);
     void launch(const GpuKernel& kernel, const Step& step, const GpuBuffers& buffers, int set, Stream stream) const;
     void launch_plain(Function function, std::int64_t grid, int block, void** arguments, Stream stream) const;
     void clear_workspace(std::int64_t bytes, Stream stream);
@@ -167,18 +169,25 @@ GpuDevice::~GpuDevice() {
     }
 }
 
-std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
-    const Configuration& configuration = own_configuration(candidate);
+LoadableKernel GpuDevice::compile_own(const Configuration& configuration, const Problem& problem) {
     if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
-    const auto compiled =
-        platform_.toolchain.pool->get(compile_options(platform_.toolchain, configuration, problem, info_), kernel_source());
+    const Toolchain& tools = platform_.toolchain;
+    LoadableKernel out{tools.pool->get(compile_options(tools, configuration, problem, info_), kernel_source()),
+                       launch_plan(configuration, problem, info_),
+                       {}};
+    out.info = tools.compile_info(*out.compiled, out.plan, info_);
+    return out;
+}
+
+std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
+    auto [compiled, plan, told] = candidate.manifest() != nullptr ? load_manifest(*candidate.manifest(), platform_.toolchain, info_)
+                                                                  : compile_own(own_configuration(candidate), problem);
     auto kernel = std::make_unique<GpuKernel>(driver_, compiled->code.image.data());
-    LaunchPlan plan = launch_plan(configuration, problem, info_);
-    CompileInfo& info = kernel->compile_info = platform_.toolchain.compile_info(*compiled, plan, info_);
+    CompileInfo& info = kernel->compile_info = told;
     kernel->workspace_bytes = plan.workspace_bytes;
-    kernel->planted = planted_.of(configuration);
+    kernel->planted = candidate.configuration() != nullptr ? planted_.of(*candidate.configuration()) : PlantedFault::none;
     if (kernel->planted == PlantedFault::out_of_memory) {
         kernel->workspace_bytes = more_than_any_device;
     }
@@ -195,20 +204,20 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candida
     for (const Step& step : kernel->steps) {
         int programs = 0;
         check(driver_,
-              driver_.occupancy_blocks(&programs, step.function, step.launch.block, static_cast<std::size_t>(step.launch.shared_bytes)),
+              driver_.occupancy_blocks(&programs, step.function, step.launch.threads(), static_cast<std::size_t>(step.launch.shared_bytes)),
               DeviceFault::launch_failed, "asking for the occupancy");
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported,
                               fmt::format("not even one program of {} fits on a compute unit", step.launch.kernel));
         }
-        if (step.launch.cooperative && step.launch.grid_x > std::int64_t{programs} * info_.compute_units) {
+        if (step.launch.cooperative && step.launch.programs() > std::int64_t{programs} * info_.compute_units) {
             throw DeviceError(DeviceFault::unsupported,
                               fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
                                           "and shared memory leave room for {}",
-                                          step.launch.grid_x, std::int64_t{programs} * info_.compute_units));
+                                          step.launch.programs(), std::int64_t{programs} * info_.compute_units));
         }
         if (step.launch.kernel == main_kernel) {
-            info.occupancy = static_cast<double>(programs * step.launch.block) / std::max(1, most_threads);
+            info.occupancy = static_cast<double>(programs * step.launch.threads()) / std::max(1, most_threads);
         }
     }
     return kernel;
@@ -269,12 +278,13 @@ void GpuDevice::launch(const GpuKernel& kernel, const Step& step, const GpuBuffe
         }
         packed.pointers.at(i) = &value;
     }
-    const LaunchShape shape{static_cast<unsigned>(step.launch.grid_x),
-                            static_cast<unsigned>(step.launch.grid_y),
-                            static_cast<unsigned>(step.launch.block),
-                            static_cast<unsigned>(step.launch.shared_bytes),
-                            step.launch.cooperative,
-                            step.launch.overlaps};
+    const auto& grid = step.launch.grid;
+    const auto& block = step.launch.block;
+    const LaunchShape shape{static_cast<unsigned>(grid[0]),  static_cast<unsigned>(grid[1]),
+                            static_cast<unsigned>(block[0]), static_cast<unsigned>(step.launch.shared_bytes),
+                            step.launch.cooperative,         step.launch.overlaps,
+                            static_cast<unsigned>(grid[2]),  static_cast<unsigned>(block[1]),
+                            static_cast<unsigned>(block[2])};
     check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
           "launching a kernel");
 }
