@@ -230,7 +230,9 @@ void describe(Members& io, LaunchManifest& manifest) {
     int version = launch_schema_version;
     io.whole("schema_version", version, std::numeric_limits<int>::max());
     if (version != launch_schema_version) {
-        io.in()->at("schema_version").fail(fmt::format("{} is not what this normtune reads, which is {}; update it", version, launch_schema_version));
+        io.in()
+            ->at("schema_version")
+            .fail(fmt::format("{} is not what this normtune reads, which is {}; update it", version, launch_schema_version));
     }
     io.text("normtune_version", manifest.normtune_version, Need::may_lack);
     io.text("provider", manifest.provider, Need::may_lack);

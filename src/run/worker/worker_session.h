@@ -70,7 +70,7 @@ private:
     OpenRequest problem_;
     std::optional<OpenedReply> opened_;  // by this worker
     std::set<TrialId> built_;            // in this worker
-    int start_failures_ = 0;  // in a row
+    int start_failures_ = 0;             // in a row
 };
 
 }  // namespace normtune
