@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/device_options.h"
-#include "cli/new_folder.h"
 #include "cli/output.h"
 #include "devices/registry.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
-#include "report/export/launch_json.h"
 #include "report/winners.h"
 #include "store/results.h"
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
+#include "support/version.h"
+#include "trial/launch_manifest.h"
 
 namespace normtune::cli {
 namespace {
@@ -44,76 +45,77 @@ public:
         if (out_.empty()) {
             throw InputError("emit needs --out DIR, a new folder for what it writes");
         }
-        EmittedKernel kernel;
-        choose(kernel);
-        kernel.device = device_.info();
-        if (kernel.device.backend != Backend::cuda) {
+        const auto [problem, configuration] = choose();
+        const DeviceInfo target = device_.info();
+        if (target.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
-                                         backend_names.name(kernel.device.backend), fmt::join(known_architectures(Backend::cuda), "|")));
+                                         backend_names.name(target.backend), fmt::join(known_architectures(Backend::cuda), "|")));
         }
-        const std::string objection = gpu::objection(kernel.configuration, kernel.problem, kernel.device);
-        if (!objection.empty()) {
-            throw InputError(fmt::format("{} does not go with {} on {}: {}", kernel.configuration.key(), kernel.problem.key(),
-                                         kernel.device.arch, objection));
+        const std::string key = configuration.key();
+        if (const std::string objection = gpu::objection(configuration, problem, target); !objection.empty()) {
+            throw InputError(fmt::format("{} does not go with {} on {}: {}", key, problem.key(), target.arch, objection));
         }
-        const std::unique_ptr<CodeCompiler> compiler = open_compiler(kernel.device);
-        kernel.compiler = compiler->name();
+        const std::unique_ptr<CodeCompiler> compiler = open_compiler(target);
+        CompileInfo code;
         try {
-            kernel.code = compiler->compile(kernel.problem, kernel.configuration);
+            code = compiler->compile(problem, configuration);
         } catch (const DeviceError& error) {
             throw SystemError(error.what());
         }
-        kernel.plan = gpu::launch_plan(kernel.configuration, kernel.problem, kernel.device);
-        const auto image = compiler->image(kernel.problem, kernel.configuration);
-        const NewFolder folder(out_);
+        LaunchManifest manifest;
+        manifest.normtune_version = version();
+        manifest.key = key;
+        manifest.problem = problem;
+        manifest.arch = target.arch;
+        manifest.compute_units = target.compute_units;
+        manifest.compiler = compiler->name();
+        manifest.code = {code.code_hash, code.registers.value_or(0), code.spill_bytes.value_or(0), code.shared_bytes.value_or(0),
+                         code.occupancy.value_or(0)};
+        manifest.plan = gpu::launch_plan(configuration, problem, target);
+        const auto image = compiler->image(problem, configuration);
+        const NewRunFolder folder(out_);
         fill_folder(folder.path(), [&](const std::string& place) {
-            write_file_atomically(place + "/kernel.cubin", {reinterpret_cast<const char*>(image.data()), image.size()});
-            write_file_atomically(place + "/kernel.cu", source(kernel));
-            write_file_atomically(place + "/launch.json", launch_json(kernel));
+            write_file_atomically(place + "/" + manifest.code_file, {reinterpret_cast<const char*>(image.data()), image.size()});
+            write_file_atomically(place + "/kernel.cu", source(problem, configuration, target));
+            write_file_atomically(place + "/launch.json", to_json(manifest).dump(2) + "\n");
         });
-        print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n", kernel.configuration.key(),
-                          kernel.problem.key(), kernel.device.arch, folder.path()));
+        print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n", key, problem.key(), target.arch,
+                          folder.path()));
         return ExitCode::good;
     }
 
 private:
-    void choose(EmittedKernel& kernel) {
+    std::pair<Problem, Configuration> choose() const {
         if (problem_.empty() || configuration_.empty() == from_.empty()) {
             throw InputError("emit needs --problem KEY, and either --config KEY or --from RESULTS");
         }
-        kernel.problem = parse_problem_key(problem_);
-        if (eps_) {
-            kernel.problem.operation.eps = *eps_;
-        }
+        Problem problem = parse_problem_key(problem_);
+        problem.operation.eps = eps_.value_or(problem.operation.eps);
         if (!configuration_.empty()) {
-            kernel.configuration = Configuration::parse(configuration_);
-            return;
+            return {problem, Configuration::parse(configuration_)};
         }
         const Results results = read_results_json(from_);
         const std::vector<Winner> winners = find_winners(results);
         const auto found = std::find_if(winners.begin(), winners.end(), [&](const Winner& winner) {
-            return winner.record != nullptr && winner.record->problem.same_work(kernel.problem);
+            return winner.record != nullptr && winner.record->problem.same_work(problem);
         });
         if (found == winners.end()) {
             throw InputError(fmt::format("{} has no winner on {}; normtune best lists its problems", from_, problem_));
         }
-        if (!eps_) {
-            kernel.problem.operation.eps = found->record->problem.operation.eps;
-        }
+        problem.operation.eps = eps_.value_or(found->record->problem.operation.eps);
         const Configuration* own = found->record->candidate.configuration();
         if (own == nullptr) {
             throw InputError(fmt::format("the winner on {} is {}, whose source normtune does not have; --config KEY emits one of its own",
                                          problem_, found->record->candidate.identity()));
         }
-        kernel.configuration = *own;
+        return {problem, *own};
     }
 
-    static std::string source(const EmittedKernel& kernel) {
+    static std::string source(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
         return fmt::format(
             "// {} on {}, emitted by normtune. launch.json has grids, shared memory and arguments.\n"
             "// nvcc -std=c++17 -cubin -arch={} kernel.cu\n\n{}",
-            kernel.configuration.key(), kernel.problem.key(), kernel.device.arch,
-            gpu::self_contained_source(gpu::macros(kernel.configuration, kernel.problem, kernel.device)));
+            configuration.key(), problem.key(), device.arch, gpu::self_contained_source(gpu::macros(configuration, problem, device)));
     }
 
     std::string problem_;

@@ -27,9 +27,12 @@ public:
 
 private:
     bool says_what_to_run() const;
+    Work work(const std::vector<Candidate>& candidates) const;
     SweepOptions of_words() const;
 
     SelectionOptions selection_;
+    std::vector<std::string> candidates_;
+    bool candidates_only_ = false;
     DeviceOptions device_;
     std::optional<std::string> strategy_;
     std::optional<std::int64_t> trials_;

@@ -25,14 +25,16 @@ class SelectionOptions {
 public:
     void declare(OptionSet& options);
     bool given() const;
+    bool selects_problems() const { return !shapes_.empty() || !problem_.empty() || !study_.empty() || narrowed() || eps_.has_value(); }
+    bool selects_configurations() const { return !space_.empty() || !configuration_.empty(); }
     /// Throws InputError: nothing selected, options that exclude each other, what files and keys throw.
     Work work() const;
+    SearchSpace space() const;
 
 private:
     bool narrowed() const;
     Selection narrow(Selection selection) const;
     std::vector<Problem> problems() const;
-    SearchSpace space() const;
     Work of_study() const;
 
     std::vector<std::string> shapes_;

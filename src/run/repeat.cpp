@@ -4,6 +4,8 @@
 
 #include "support/escape.h"
 
+#include "trial/launch_manifest.h"
+
 namespace normtune {
 
 std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Candidate& candidate) {
@@ -19,7 +21,8 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     if (problem.operation.eps != Operation{}.eps) {
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
-    line += " --config " + for_shell(candidate.identity());
+    line += candidate.manifest() != nullptr ? " --candidates-only --candidate " + for_shell(candidate.manifest()->folder)
+                                            : " --config " + for_shell(candidate.identity());
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "devices/registry.h"
+#include "run/candidate_trials.h"
 #include "run/device_worker.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
@@ -35,6 +36,7 @@ void check(const SweepOptions& options) {
     if (options.problems.empty()) {
         throw InputError("nothing to sweep: no problem is selected");
     }
+    check_candidates(options);
     if (options.twins && options.strategy->wants_winners_alone()) {
         throw InputError("trials that are measured twice in the same rounds do not race");
     }
@@ -57,7 +59,13 @@ std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShar
     std::vector<ProblemTrials> plans(options.problems.size());
     TrialAllowance allowance;
     on_all_cores(plans.size(), [&](std::size_t i) {
-        plans[i] = choose_trials(options.problems[i], options, traits, device, allowance);
+        const Problem& problem = options.problems[i];
+        if (options.candidates_only) {
+            plans[i].summary.problem_key = problem.key();
+        } else {
+            plans[i] = choose_trials(problem, options, traits, device, allowance);
+        }
+        add_candidates(plans[i], options, problem);
         if (!options.shard.whole()) {
             plans[i].summary.place = share.places[i];
         }

@@ -13,6 +13,7 @@
 #include "space/shard.h"
 #include "space/space.h"
 #include "store/results.h"
+#include "trial/candidate.h"
 
 namespace normtune {
 
@@ -20,7 +21,9 @@ struct SweepOptions {
     std::vector<std::string> command;  // argv, for the records
     std::vector<Problem> problems;     // of all shards
     SearchSpace space;
-    Shard shard;  // which of the problems are this sweep's
+    std::vector<Candidate> candidates;  // of other providers, with a manifest each
+    bool candidates_only = false;       // none of normtune's own beside them
+    Shard shard;                        // which of the problems are this sweep's
     Backend backend = Backend::cpu;
     std::vector<int> ordinals{0};  // of the backend's devices; each runs problems of its own
     std::string replay_script;     // replay only

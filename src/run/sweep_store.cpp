@@ -8,6 +8,7 @@
 
 #include "devices/registry.h"
 #include "judge/thumb_rule.h"
+#include "run/candidate_trials.h"
 #include "run/sweep_text.h"
 #include "store/stored_results.h"
 #include "support/error.h"
@@ -97,6 +98,17 @@ std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
         slowest = standing.ratio > slowest->ratio ? &standing : slowest;
     }
     wanted.insert(slowest->record);
+    if (ranking.winner->candidate.configuration() == nullptr) {  // another's kernel won: the best of normtune's own stays known
+        const Standing* own = nullptr;
+        for (const Standing& standing : ranking.standings) {
+            if (standing.record->candidate.configuration() != nullptr && (own == nullptr || standing.ratio < own->ratio)) {
+                own = &standing;
+            }
+        }
+        if (own != nullptr) {
+            wanted.insert(own->record);
+        }
+    }
     for (const ThumbRule& heuristic : named_thumb_rules()) {
         if (const Standing* const fastest = heuristic.obeying(ranking).fastest) {
             wanted.insert(fastest->record);
@@ -166,6 +178,14 @@ void SweepStore::use(const Work& work) {
     }
 }
 
+/// What was found beside another candidate is another finding.
+WinnerIdentity SweepStore::identity_of(const Problem& problem) const {
+    WinnerIdentity identity = identity_;
+    const std::string candidates = candidates_digest(options_, problem);
+    identity.space += candidates.empty() ? "" : "+" + candidates;
+    return identity;
+}
+
 void SweepStore::take(std::vector<ProblemTrials>& plans) {
     if (options_.resume || options_.fresh || !options_.strategy->wants_winners_alone()) {
         return;
@@ -176,7 +196,7 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
             if (plans[i].candidates.size() < 2) {
                 continue;  // nothing to choose from: whoever names one candidate wants it measured
             }
-            std::optional<StoredProblem> found = store->find(identity_, options_.problems[i]);
+            std::optional<StoredProblem> found = store->find(identity_of(options_.problems[i]), options_.problems[i]);
             if (found && narrow(plans[i], *found)) {
                 for (Record& record : found->records) {
                     record.problem = options_.problems[i];  // with the uses that this selection has for it
@@ -221,7 +241,8 @@ void SweepStore::keep(const Results& results, const JournalHeader& header, const
             if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking)) {
                 continue;
             }
-            completed.push_back({identity_, results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
+            completed.push_back(
+                {identity_of(ranking.problem()), results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
             for (const Record& record : completed.back().records) {
                 completed.back().measured_at = std::max(completed.back().measured_at, record.timestamp);
             }

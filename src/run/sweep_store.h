@@ -31,6 +31,7 @@ public:
     void keep(const Results& results, const JournalHeader& header, const Recorder& recorder);
 
 private:
+    WinnerIdentity identity_of(const Problem& problem) const;
     template <typename Work>
     void use(const Work& work);
 

@@ -8,10 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "devices/compile/compile_cache.h"
+#include "support/content_hash.h"
 #include "support/error.h"
 #include "support/json_reader.h"
 #include "support/version.h"
+#include "trial/launch_manifest.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -77,24 +78,38 @@ json stop_rule_to_json(const StopRule& stop) {
             {"time_cap_us", stop.time_cap_us}};
 }
 
+json candidates_json(const SweepOptions& options) {
+    json list = json::array();
+    for (const Candidate& candidate : options.candidates) {
+        const LaunchManifest& manifest = *candidate.manifest();
+        list.push_back({{"folder", manifest.folder}, {"candidate", candidate.identity()}, {"digest", digest(manifest)}});
+    }
+    return list;
+}
+
 // One member a thing that messages can name.
 json sweep_json(const SweepOptions& options) {
-    return {{"backend", backend_names.name(options.backend)},
-            {"devices", options.ordinals},
-            {"replay_script", options.replay_script},
-            {"problems", problems_to_json(options.problems)},
-            {"shard", options.shard.text()},
-            {"space", space_to_json(options.space)},
-            {"strategy", options.strategy->name()},
-            {"most_trials_per_problem", options.most_trials_per_problem},
-            {"seed", options.seed},
-            {"cold", options.cold},
-            {"verify_only", options.verify_only},
-            {"stop_rule", stop_rule_to_json(options.stop_rule)},
-            {"samples_per_round", options.samples_per_round},
-            {"round_time_us", options.round_time_us},
-            {"trial_timeout_s", options.trial_timeout_s},
-            {"budget_s", options.budget_s}};
+    json out{{"backend", backend_names.name(options.backend)},
+             {"devices", options.ordinals},
+             {"replay_script", options.replay_script},
+             {"problems", problems_to_json(options.problems)},
+             {"shard", options.shard.text()},
+             {"space", space_to_json(options.space)},
+             {"strategy", options.strategy->name()},
+             {"most_trials_per_problem", options.most_trials_per_problem},
+             {"seed", options.seed},
+             {"cold", options.cold},
+             {"verify_only", options.verify_only},
+             {"stop_rule", stop_rule_to_json(options.stop_rule)},
+             {"samples_per_round", options.samples_per_round},
+             {"round_time_us", options.round_time_us},
+             {"trial_timeout_s", options.trial_timeout_s},
+             {"budget_s", options.budget_s}};
+    if (!options.candidates.empty()) {
+        out["candidates"] = candidates_json(options);
+        out["candidates_only"] = options.candidates_only;
+    }
+    return out;
 }
 
 // A resumed sweep may have another of these: they change neither the trials nor what their numbers mean.
@@ -108,8 +123,33 @@ std::string shown(const json& value) {
 }
 
 std::string digest(const json& value) {
-    const std::string text = value.dump();
-    return content_hash(text.data(), text.size());
+    return content_hash(value.dump());
+}
+
+/// Where the candidates lie does not matter for what is measured. Without any the text says nothing of them.
+json without_folders(json sweep) {
+    if (!sweep.is_object()) {
+        return sweep;
+    }
+    for (json& candidate : sweep.emplace("candidates", json::array()).first.value()) {
+        candidate.erase("folder");
+    }
+    sweep.emplace("candidates_only", false);
+    return sweep;
+}
+
+/// Throws InputError: a folder is not what it was.
+std::vector<Candidate> read_candidates(const JsonReader& in) {
+    std::vector<Candidate> out;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const JsonReader one = in.element(i);
+        const std::string folder = one.at("folder").text();
+        out.emplace_back(load_launch_manifest(folder));
+        if (digest(*out.back().manifest()) != one.at("digest").text()) {
+            throw InputError(fmt::format("{}: has changed since the run began with it; start a new run in another folder", folder));
+        }
+    }
+    return out;
 }
 
 /// Journals from before there were shards are of whole sweeps, those from before there were several devices of one.
@@ -133,6 +173,9 @@ std::string sweep_to_text(const SweepOptions& options) {
 
 SweepIdentity sweep_identity(const SweepOptions& options) {
     json sweep = sweep_json(options);
+    if (!options.candidates.empty()) {
+        sweep = without_folders(std::move(sweep));
+    }
     SweepIdentity out;
     out.space = digest(sweep["space"]);
     for (const auto& members : {free_members, members_of_a_shard}) {
@@ -171,6 +214,10 @@ SweepOptions sweep_from_text(const std::string& text) {
         options.problems.push_back(problem_from_json(problems.element(i).json()));
     }
     options.space = space_from_json(in.at("space"));
+    if (const auto candidates = in.find("candidates")) {
+        options.candidates = read_candidates(*candidates);
+        options.candidates_only = in.at("candidates_only").flag();
+    }
     options.shard = parse_shard(in.at("shard").text());
     const JsonReader strategy = in.at("strategy");
     options.strategy = find_strategy(strategy.text());
@@ -192,8 +239,8 @@ SweepOptions sweep_from_text(const std::string& text) {
 }
 
 void require_same_sweep(const std::string& journal_folder, const std::string& journal_sweep, const SweepOptions& options) {
-    const json theirs = read_sweep(journal_sweep);
-    const json ours = sweep_json(options);
+    const json theirs = without_folders(read_sweep(journal_sweep));
+    const json ours = without_folders(sweep_json(options));
     std::string differences;
     for (const auto& [name, value] : ours.items()) {
         if (std::find(free_members.begin(), free_members.end(), name) != free_members.end()) {

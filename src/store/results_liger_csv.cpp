@@ -2,6 +2,7 @@
 // benchmark/scripts/utils.py and benchmark/data/all_benchmark_data.csv), so that its plots read ours.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,7 @@ std::string liger_time(std::string timestamp) {
     return timestamp;
 }
 
-/// The passed trial of each problem that ranks first, in the order of the problems' first records. Where nothing was
+/// The passed trial of each problem and provider that ranks first, in the order of their first records. Where nothing was
 /// ranked (a run that was cut off) the fastest stands for it.
 std::vector<const Record*> winners(const std::vector<Record>& records) {
     const auto before = [](const Measurement& a, const Measurement& b) {
@@ -72,7 +73,7 @@ std::vector<const Record*> winners(const std::vector<Record>& records) {
         if (record.outcome != Outcome::passed || !record.measurement) {
             continue;
         }
-        const auto [place, added] = places.try_emplace(record.problem.key(), out.size());
+        const auto [place, added] = places.try_emplace(fmt::format("{} {}", record.problem.key(), record.candidate.provider()), out.size());
         if (added) {
             out.push_back(&record);
         } else if (before(*record.measurement, *out[place->second]->measurement)) {
@@ -105,15 +106,17 @@ void write_liger_csv(const Results& results, const std::string& path) {
     std::string out =
         csv_line({"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit", "x_name", "x_label", "x_value",
                   "y_value_50", "y_value_20", "y_value_80", "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"});
+    std::unordered_set<std::string> with_copy;
     for (const Record* record : winners(results.records)) {
+        const std::string_view provider = record->candidate.provider();
         const Measurement& m = *record->measurement;
         const double limit_ms = m.limit_us / us_per_ms;
         const double memory = static_cast<double>(m.memory_bytes) / liger_megabyte;
-        out += line(results, *record, "normtune", {"speed", "ms", m.p50_us / us_per_ms, m.p20_us / us_per_ms, m.p80_us / us_per_ms});
-        if (m.limit_us > 0) {
+        out += line(results, *record, provider, {"speed", "ms", m.p50_us / us_per_ms, m.p20_us / us_per_ms, m.p80_us / us_per_ms});
+        if (m.limit_us > 0 && with_copy.insert(record->problem.key()).second) {
             out += line(results, *record, "copy", {"speed", "ms", limit_ms, limit_ms, limit_ms});
         }
-        out += line(results, *record, "normtune", {"memory", "MB", memory, memory, memory});
+        out += line(results, *record, provider, {"memory", "MB", memory, memory, memory});
     }
     write_file_atomically(path, out);
 }

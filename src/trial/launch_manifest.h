@@ -1,13 +1,52 @@
-// A kernel as a folder holds it: its code and how it is launched.
+// A kernel as a folder holds it: its code, and launch.json, which says how it is launched (docs/candidates.md).
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "problem/problem.h"
+#include "support/json_reader.h"
+#include "trial/launch_plan.h"
 
 namespace normtune {
 
 struct LaunchManifest {
-    std::string provider;
-    std::string key;
+    std::string normtune_version;  // that wrote it; empty: none
+    std::string provider;          // where a file does not say it, the folder's name
+    std::string key;               // of the candidate; of what emit writes the configuration's
+    Problem problem;               // the one that it is for, without uses
+    std::string arch;
+    int compute_units = 0;  // of the device that persistent grids were sized for
+    std::string compiler;
+    std::string code_file = "kernel.cubin";  // in the folder; *.cu and *.hip are compiled where they run
+    struct Code {                            // what the compiler said of it
+        std::string hash;                    // as in a record's code_hash; empty: not told, nor what follows
+        int registers = 0;
+        int spill_bytes = 0;
+        int shared_bytes = 0;
+        double occupancy = 0;
+    } code;
+    gpu::LaunchPlan plan;
+
+    // Of one that was loaded.
+    std::string folder;       // canonical
+    std::string code_digest;  // of the code file
+
+    bool is_source() const { return code_file.ends_with(".cu") || code_file.ends_with(".hip"); }
 };
+
+/// launch.json; its schema is schemas/launch.schema.json.
+nlohmann::ordered_json to_json(LaunchManifest manifest);
+/// Throws InputError with the path of what is wrong; a member that it does not know is wrong, too.
+LaunchManifest read_launch_manifest(const JsonReader& in);
+
+/// Of a folder with a launch.json. Throws InputError "FOLDER/launch.json: launches/0/grid: …".
+std::shared_ptr<const LaunchManifest> load_launch_manifest(const std::string& folder);
+/// The code file as it was when the manifest was loaded. Throws InputError: it cannot be read, or has changed.
+std::string read_code(const LaunchManifest& manifest);
+/// What two loaded manifests have alike where they run the same code in the same way.
+std::string digest(const LaunchManifest& manifest);
 
 }  // namespace normtune

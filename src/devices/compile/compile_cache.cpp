@@ -47,18 +47,6 @@ nlohmann::json identity(const CompileJob& job) {
 
 }  // namespace
 
-std::string content_hash(const void* data, std::size_t size) {
-    // FNV-1a, 128 bits: prime 2^88 + 2^8 + 0x3b, offset basis as published by its authors.
-    __extension__ using Wide = unsigned __int128;
-    constexpr Wide prime = (Wide{1} << 88) + 0x13b;
-    Wide hash = (Wide{0x6c62272e07bb0142ULL} << 64) + 0x62b821756295c58dULL;
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) {
-        hash = (hash ^ bytes[i]) * prime;
-    }
-    return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(hash >> 64), static_cast<std::uint64_t>(hash));
-}
-
 std::string code_hash(const CompiledCode& code) {
     return content_hash(code.image.data(), code.image.size());
 }

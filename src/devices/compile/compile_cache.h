@@ -10,6 +10,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "support/content_hash.h"
+
 namespace normtune {
 
 /// A kernel's source and its hash, which is made once: thousands of jobs share a source. Copies share the text.
@@ -63,8 +65,5 @@ private:
     std::string path_of(const nlohmann::json& job) const;
     std::string folder_;
 };
-
-/// 128-bit FNV-1a of the bytes, as 32 hexadecimal digits: names cache entries and tells whether code is identical.
-std::string content_hash(const void* data, std::size_t size);
 
 }  // namespace normtune

@@ -133,7 +133,8 @@ Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** ar
         attributes[count].id = attribute_programmatic_stream_serialization;
         attributes[count++].value.flag = 1;
     }
-    const LaunchConfig config{shape.grid_x, shape.grid_y, 1, shape.block, 1, 1, shape.shared_bytes, stream, attributes.data(), count};
+    const LaunchConfig config{shape.grid_x,  shape.grid_y,       shape.grid_z, shape.block_x,     shape.block_y,
+                              shape.block_z, shape.shared_bytes, stream,       attributes.data(), count};
     return cuda().launch_kernel(&config, function, arguments, nullptr);
 }
 

@@ -40,10 +40,13 @@ enum class Attribute {
 struct LaunchShape {
     unsigned grid_x;
     unsigned grid_y;
-    unsigned block;
+    unsigned block_x;
     unsigned shared_bytes;  // dynamic
     bool cooperative;
     bool overlaps;  // may begin while the launch before it ends (where the vendor has that: else it does not)
+    unsigned grid_z = 1;
+    unsigned block_y = 1;
+    unsigned block_z = 1;
 };
 
 /// Functions of the same shape on both sides have the vendor's own signature; addresses and handles are pointers or

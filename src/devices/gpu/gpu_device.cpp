@@ -7,6 +7,7 @@
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_kernel.h"
 #include "devices/gpu/gpu_timer.h"
+#include "devices/gpu/manifest_kernel.h"
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
@@ -44,6 +45,7 @@ public:
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:
+    LoadableKernel compile_own(const Configuration& configuration, const Problem& problem);
     void clear_workspace(std::int64_t bytes);
     void evict(Stream stream) const;
     Rotation& rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request);
@@ -98,15 +100,21 @@ GpuDevice::GpuDevice(Platform platform)
 }
 
 std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
-    const Configuration& configuration = own_configuration(candidate);
+    const auto [compiled, plan, info] = candidate.manifest() != nullptr ? load_manifest(*candidate.manifest(), platform_.toolchain, info_)
+                                                                        : compile_own(own_configuration(candidate), problem);
+    return std::make_unique<GpuKernel>(driver_, compiled->code.image.data(), plan, info, info_, device_);
+}
+
+LoadableKernel GpuDevice::compile_own(const Configuration& configuration, const Problem& problem) {
     if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
     const Toolchain& tools = platform_.toolchain;
-    const auto compiled = tools.pool->get(compile_options(tools, configuration, problem, info_), kernel_source());
-    LaunchPlan plan = launch_plan(configuration, problem, info_);
-    CompileInfo info = tools.compile_info(*compiled, plan, info_);
-    return std::make_unique<GpuKernel>(driver_, compiled->code.image.data(), std::move(plan), std::move(info), info_, device_);
+    LoadableKernel out{tools.pool->get(compile_options(tools, configuration, problem, info_), kernel_source()),
+                       launch_plan(configuration, problem, info_),
+                       {}};
+    out.info = tools.compile_info(*out.compiled, out.plan, info_);
+    return out;
 }
 
 void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate) {

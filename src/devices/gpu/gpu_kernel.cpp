@@ -14,8 +14,8 @@ namespace {
 
 /// One kernel's arguments, packed as the driver takes them: a pointer to each value.
 struct PackedArguments {
-    std::array<std::uint64_t, 32> values{};
-    std::array<void*, 32> pointers{};
+    std::array<std::uint64_t, most_arguments> values{};
+    std::array<void*, most_arguments> pointers{};
 };
 
 }  // namespace
@@ -42,20 +42,20 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
     for (const Step& step : steps_) {
         const Launch& launch = step.launch;
         int programs = 0;
-        check(driver_, driver_.occupancy_blocks(&programs, step.function, launch.block, static_cast<std::size_t>(launch.shared_bytes)),
+        check(driver_, driver_.occupancy_blocks(&programs, step.function, launch.threads(), static_cast<std::size_t>(launch.shared_bytes)),
               DeviceFault::launch_failed, "asking for the occupancy");
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported, fmt::format("not even one program of {} fits on a compute unit", launch.kernel));
         }
         const std::int64_t resident = std::int64_t{programs} * device.compute_units;
-        if (launch.cooperative && launch.grid_x > resident) {
+        if (launch.cooperative && launch.programs() > resident) {
             throw DeviceError(DeviceFault::unsupported,
                               fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
                                           "and shared memory leave room for {}",
-                                          launch.grid_x, resident));
+                                          launch.programs(), resident));
         }
         if (launch.kernel == main_kernel_) {
-            info_.occupancy = static_cast<double>(programs * launch.block) / std::max(1, most_threads);
+            info_.occupancy = static_cast<double>(programs * launch.threads()) / std::max(1, most_threads);
         }
     }
 }
@@ -83,12 +83,13 @@ void GpuKernel::launch(const Step& step, const GpuBuffers& buffers, int set, Dev
         }
         packed.pointers.at(i) = &value;
     }
-    const LaunchShape shape{static_cast<unsigned>(step.launch.grid_x),
-                            static_cast<unsigned>(step.launch.grid_y),
-                            static_cast<unsigned>(step.launch.block),
-                            static_cast<unsigned>(step.launch.shared_bytes),
-                            step.launch.cooperative,
-                            step.launch.overlaps};
+    const auto& grid = step.launch.grid;
+    const auto& block = step.launch.block;
+    const LaunchShape shape{static_cast<unsigned>(grid[0]),  static_cast<unsigned>(grid[1]),
+                            static_cast<unsigned>(block[0]), static_cast<unsigned>(step.launch.shared_bytes),
+                            step.launch.cooperative,         step.launch.overlaps,
+                            static_cast<unsigned>(grid[2]),  static_cast<unsigned>(block[1]),
+                            static_cast<unsigned>(block[2])};
     check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
           "launching a kernel");
 }

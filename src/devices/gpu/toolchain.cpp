@@ -68,7 +68,7 @@ CompileInfo common_info(const CompilePool::Result& compiled, const LaunchPlan& p
     info.code_hash = compiled.code_hash;
     info.spill_bytes = compiled.code.spill_bytes;
     info.workspace_bytes = plan.workspace_bytes;
-    info.programs = main.grid_x * main.grid_y;
+    info.programs = main.programs();
     return info;
 }
 

@@ -9,11 +9,11 @@ namespace {
 constexpr std::int64_t counter_at = 0;
 constexpr std::int64_t partials_at = 256;
 
-Argument workspace(std::string_view name, std::int64_t at, bool present = true) {
+Argument workspace(const char* name, std::int64_t at, bool present = true) {
     return {name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at, 0};
 }
 
-Argument integer(std::string_view name, ArgumentType type, std::int64_t value) {
+Argument integer(const char* name, ArgumentType type, std::int64_t value) {
     return {name, type, Argument::Source::value, TensorRole::x, value, 0};
 }
 
@@ -87,9 +87,9 @@ private:
         const SplitShape shape = split_shape(c_, problem_, device_);
         Launch launch;
         launch.kernel = "nt_dgamma";
-        launch.grid_x = shape.tiles;
-        launch.grid_y = shape.parts;
-        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.grid[0] = shape.tiles;
+        launch.grid[1] = shape.parts;
+        launch.block[0] = c_.reduce_warps * device_.warp_size;
         launch.arguments = {pointer("x", operation_.backward_input()),
                             pointer("dy", TensorRole::dy),
                             pointer("rstd", TensorRole::rstd),
@@ -106,8 +106,8 @@ private:
     void reduce() {
         Launch launch;
         launch.kernel = "nt_reduce";
-        launch.grid_x = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
-        launch.block = c_.reduce_warps * device_.warp_size;
+        launch.grid[0] = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
+        launch.block[0] = c_.reduce_warps * device_.warp_size;
         launch.arguments = {workspace("partials", partials_at), pointer("dgamma", TensorRole::dgamma),
                             workspace("counter", counter_at, c_.dgamma == DgammaMethod::published),
                             integer("count", ArgumentType::int32, partial_rows(c_, problem_, device_))};
@@ -117,14 +117,14 @@ private:
     Launch row_kernel(const char* name, bool backward) const {
         Launch launch;
         launch.kernel = name;
-        launch.grid_x = grid_.programs;
-        launch.block = c_.num_warps * device_.warp_size;
+        launch.grid[0] = grid_.programs;
+        launch.block[0] = c_.num_warps * device_.warp_size;
         launch.shared_bytes = shared_bytes(c_, problem_, device_, backward);
         return launch;
     }
 
     /// The memory that holds the tensor (in place, dx has dy's), or null where the problem has none or `wanted` is false.
-    Argument pointer(std::string_view name, TensorRole role, bool wanted = true) const {
+    Argument pointer(const char* name, TensorRole role, bool wanted = true) const {
         for (const Tensor& tensor : tensors_) {
             if (wanted && (tensor.role == role || tensor.result == role)) {
                 return {name, ArgumentType::pointer, Argument::Source::tensor, tensor.role, 0, 0};

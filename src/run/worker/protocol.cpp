@@ -4,6 +4,7 @@
 
 #include "support/error.h"
 #include "support/json_reader.h"
+#include "trial/launch_manifest.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -57,6 +58,25 @@ SampleRequest sample_from_json(const JsonReader& in) {
     return sample;
 }
 
+/// An own candidate is its key; of another the worker needs all.
+json candidate_to_json(const Candidate& candidate) {
+    if (candidate.manifest() == nullptr) {
+        return candidate.identity();
+    }
+    const LaunchManifest& manifest = *candidate.manifest();
+    return {{"folder", manifest.folder}, {"code_digest", manifest.code_digest}, {"launch", to_json(manifest)}};
+}
+
+Candidate candidate_from_json(const JsonReader& in) {
+    if (in.is_text()) {
+        return Candidate::parse(in.text());
+    }
+    auto manifest = std::make_shared<LaunchManifest>(read_launch_manifest(in.at("launch")));
+    manifest->folder = in.at("folder").text();
+    manifest->code_digest = in.at("code_digest").text();
+    return Candidate(std::move(manifest));
+}
+
 // Texts that come from elsewhere (a driver's or a compiler's words) may hold bytes that are no UTF-8.
 std::string dump(const json& message) {
     return message.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -65,42 +85,43 @@ std::string dump(const json& message) {
 }  // namespace
 
 std::string encode(const Request& request) {
-    return dump(std::visit(
-        Overloaded{
-            [](const OpenRequest& open) {
-                return json{{"do", "open"},
-                            {"problem", to_json(open.problem)},
-                            {"rotation_bytes", open.buffers.rotation_bytes},
-                            {"seed", open.buffers.seed},
-                            {"verify_seed", open.verify_seed}};
-            },
-            [](const BuildRequest& build) {
-                return json{{"do", "build"}, {"trial", build.trial}, {"candidate", build.candidate.identity()}, {"verify", build.verify}};
-            },
-            [](const MeasureRequest& measure) {
-                return json{{"do", "measure"},
-                            {"trial", measure.trial},
-                            {"sample", sample_kind_names.name(measure.sample.kind)},
-                            {"cold", measure.sample.cold},
-                            {"samples", measure.sample.samples},
-                            {"time_cap_us", measure.sample.time_cap_us},
-                            {"seed", measure.sample.seed}};
-            },
-            [](const DropRequest& drop) {
-                return json{{"do", "drop"}, {"trial", drop.trial}};
-            },
-            [](const AheadRequest& ahead) {
-                std::vector<std::string> keys;
-                for (const Candidate& candidate : ahead.candidates) {
-                    keys.push_back(candidate.identity());
-                }
-                json out{{"do", "ahead"}, {"candidates", keys}, {"verify", ahead.verify}};
-                if (ahead.problem) {
-                    out["problem"] = to_json(*ahead.problem);
-                }
-                return out;
-            }},
-        request));
+    return dump(std::visit(Overloaded{[](const OpenRequest& open) {
+                                          return json{{"do", "open"},
+                                                      {"problem", to_json(open.problem)},
+                                                      {"rotation_bytes", open.buffers.rotation_bytes},
+                                                      {"seed", open.buffers.seed},
+                                                      {"verify_seed", open.verify_seed}};
+                                      },
+                                      [](const BuildRequest& build) {
+                                          return json{{"do", "build"},
+                                                      {"trial", build.trial},
+                                                      {"candidate", candidate_to_json(build.candidate)},
+                                                      {"verify", build.verify}};
+                                      },
+                                      [](const MeasureRequest& measure) {
+                                          return json{{"do", "measure"},
+                                                      {"trial", measure.trial},
+                                                      {"sample", sample_kind_names.name(measure.sample.kind)},
+                                                      {"cold", measure.sample.cold},
+                                                      {"samples", measure.sample.samples},
+                                                      {"time_cap_us", measure.sample.time_cap_us},
+                                                      {"seed", measure.sample.seed}};
+                                      },
+                                      [](const DropRequest& drop) {
+                                          return json{{"do", "drop"}, {"trial", drop.trial}};
+                                      },
+                                      [](const AheadRequest& ahead) {
+                                          json candidates = json::array();
+                                          for (const Candidate& candidate : ahead.candidates) {
+                                              candidates.push_back(candidate_to_json(candidate));
+                                          }
+                                          json out{{"do", "ahead"}, {"candidates", std::move(candidates)}, {"verify", ahead.verify}};
+                                          if (ahead.problem) {
+                                              out["problem"] = to_json(*ahead.problem);
+                                          }
+                                          return out;
+                                      }},
+                           request));
 }
 
 std::string encode(const Reply& reply) {
@@ -149,7 +170,7 @@ Request decode_request(const std::string& text) {
         return open;
     }
     if (what == "build") {
-        return BuildRequest{in.at("trial").natural(), Candidate::parse(in.at("candidate").text()), in.at("verify").flag()};
+        return BuildRequest{in.at("trial").natural(), candidate_from_json(in.at("candidate")), in.at("verify").flag()};
     }
     if (what == "measure") {
         return MeasureRequest{in.at("trial").natural(), sample_from_json(in)};
@@ -160,8 +181,9 @@ Request decode_request(const std::string& text) {
     if (what == "ahead") {
         AheadRequest ahead;
         ahead.verify = in.at("verify").flag();
-        for (const std::string& key : in.at("candidates").texts()) {
-            ahead.candidates.push_back(Candidate::parse(key));
+        const JsonReader candidates = in.at("candidates");
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            ahead.candidates.push_back(candidate_from_json(candidates.element(i)));
         }
         if (const auto problem = in.find("problem")) {
             ahead.problem = problem_from_json(problem->json());

@@ -35,7 +35,6 @@ public:
     WorkerProcess& operator=(const WorkerProcess&) = delete;
 
     Channel& channel() { return channel_; }
-    pid_t pid() const { return pid_; }
     /// Ends it with SIGKILL, and whatever it started.
     void kill();
     /// For a worker whose channel closed: waits for its end (briefly, then kills) and tells it.

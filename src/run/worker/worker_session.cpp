@@ -63,13 +63,8 @@ void WorkerSession::retire() {
     built_.clear();
 }
 
-std::optional<int> WorkerSession::worker_pid() const {
-    return worker_ ? std::optional<int>(worker_->pid()) : std::nullopt;
-}
-
 void WorkerSession::start() {
     while (!worker_) {
-        ++starts_;
         worker_ = std::make_unique<WorkerProcess>(command_);
         std::string text;
         const Received got = worker_->channel().receive(text, deadline_in(limits_.start_s));

@@ -57,9 +57,6 @@ public:
     /// Ends the worker; the next request starts another one.
     void retire();
 
-    int starts() const { return starts_; }
-    std::optional<int> worker_pid() const;
-
 private:
     void start();
     std::variant<Reply, Failure> ask(const Request& request);
@@ -73,8 +70,7 @@ private:
     OpenRequest problem_;
     std::optional<OpenedReply> opened_;  // by this worker
     std::set<TrialId> built_;            // in this worker
-    int starts_ = 0;
-    int start_failures_ = 0;  // in a row
+    int start_failures_ = 0;             // in a row
 };
 
 }  // namespace normtune

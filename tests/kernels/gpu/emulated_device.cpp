@@ -13,6 +13,7 @@
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
 #include "kernels/gpu/source_parts.h"
+#include "trial/launch_manifest.h"
 
 namespace normtune::testing {
 namespace {
@@ -117,7 +118,9 @@ EmulatedDevice::EmulatedDevice(int warp_size, EmulationOptions options)
 EmulatedDevice::~EmulatedDevice() = default;
 
 std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Candidate& candidate) {
-    const Configuration& configuration = own_configuration(candidate);
+    // A manifest's code is what its configuration makes: what it says of the launches is what is tried.
+    const LaunchManifest* manifest = candidate.manifest().get();
+    const Configuration configuration = manifest != nullptr ? Configuration::parse(manifest->key) : own_configuration(candidate);
     if (const std::string why = gpu::objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
     }
@@ -129,7 +132,7 @@ std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Ca
         source += fmt::format("#define {} {}\n", macro.name, macro.value);
     }
     source += options_.edit ? options_.edit(source_by_parts()) : source_by_parts();
-    gpu::LaunchPlan plan = gpu::launch_plan(configuration, problem, info_);
+    gpu::LaunchPlan plan = manifest != nullptr ? manifest->plan : gpu::launch_plan(configuration, problem, info_);
     std::vector<emulation::CompiledKernels::Signature> kernels;
     for (const gpu::Launch& launch : plan.launches) {
         kernels.push_back({launch.kernel, launch.arguments.size()});
@@ -159,9 +162,9 @@ void EmulatedDevice::run(const Kernel& kernel, Buffers& buffers, int) {
         emulation::LaunchRequest request;
         request.kernel = emulated.code->entry(launch.kernel);
         request.arguments = pointers.data();
-        request.grid_x = static_cast<int>(launch.grid_x);
-        request.grid_y = static_cast<int>(launch.grid_y);
-        request.threads = launch.block;
+        request.grid_x = static_cast<int>(launch.grid[0]);
+        request.grid_y = static_cast<int>(launch.grid[1]);
+        request.threads = launch.threads();
         request.warp_size = info_.warp_size;
         request.shared_bytes = launch.shared_bytes;
         request.static_shared = emulated.code->static_shared();

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/gpu/emulated_device.h"
+#include "kernels/gpu/launch_plan.h"
+#include "trial/launch_manifest.h"
 #include "verify/verifier.h"
 
 namespace normtune {
@@ -58,6 +62,33 @@ constexpr Case cases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Space, EmulatedKernels, ::testing::ValuesIn(cases),
                          [](const auto& given) { return "case_" + std::to_string(given.index); });
+
+class EmulatedManifests : public ::testing::TestWithParam<Case> {};
+
+// As emit writes it and --candidate reads it: the launches that the file tells of compute the same, on the one shape that they are for.
+TEST_P(EmulatedManifests, LaunchWhatTheFileSays) {
+    testing::EmulatedDevice device(GetParam().warp_size);
+    LaunchManifest written;
+    written.problem = parse_problem_key(GetParam().problem);
+    written.key = GetParam().configuration;
+    written.arch = device.info().arch;
+    written.plan = gpu::launch_plan(Configuration::parse(written.key), written.problem, device.info());
+    const nlohmann::json file = nlohmann::json::parse(to_json(written).dump());
+    auto manifest = std::make_shared<LaunchManifest>(read_launch_manifest(JsonReader(file, "launch.json: ")));
+    manifest->provider = "kernel";
+    const Verification verification = Verifier(device, written.problem, 7).verify(Candidate(manifest));
+    EXPECT_TRUE(verification.passed) << verification.reason;
+    ASSERT_EQ(verification.shapes.size(), 1U);
+    EXPECT_EQ(verification.shapes[0].shape, written.problem.shape);
+}
+
+constexpr Case manifests[] = {
+    {32, "fused_add_rms_norm/forward/bf16/gemma/6x512/residual_fp32",
+     "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
+    {32, "rms_norm/full/fp32/none/13x96", "w2.t16.r4.row.registers.masked.persistent_strided.cooperative"},
+    {64, "rms_norm/backward/bf16/llama/13x96/stride104", "w2.t16.r4.row.registers.masked.persistent_strided.split.tile32x8x2"},
+};
+INSTANTIATE_TEST_SUITE_P(Files, EmulatedManifests, ::testing::ValuesIn(manifests));
 
 }  // namespace
 }  // namespace normtune

@@ -48,8 +48,8 @@ std::vector<std::string> kernels(const LaunchPlan& plan) {
 TEST(LaunchPlan, ForwardPerRow) {
     const LaunchPlan p = plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.per_row");
     ASSERT_EQ(kernels(p), std::vector<std::string>{"nt_forward"});
-    EXPECT_EQ(p.launches[0].grid_x, 8192);
-    EXPECT_EQ(p.launches[0].block, 256);
+    EXPECT_EQ(p.launches[0].grid[0], 8192);
+    EXPECT_EQ(p.launches[0].threads(), 256);
     EXPECT_EQ(p.launches[0].shared_bytes, 2 * 8 * 4);  // two scratch areas of a float a warp
     EXPECT_EQ(p.workspace_bytes, 0);
     EXPECT_EQ(argument(p.launches[0], "residual").source, Argument::Source::null);
@@ -59,7 +59,7 @@ TEST(LaunchPlan, ForwardPerRow) {
 
 TEST(LaunchPlan, PackedRowsRoundUp) {
     const LaunchPlan p = plan("rms_norm/forward/bf16/llama/1001x128", "w4.t16.r16.row.registers.masked.packed");
-    EXPECT_EQ(p.launches[0].grid_x, 63);
+    EXPECT_EQ(p.launches[0].grid[0], 63);
     EXPECT_EQ(p.launches[0].shared_bytes, 0);  // sixteen threads of a row are within a warp
 }
 
@@ -67,18 +67,18 @@ TEST(LaunchPlan, PersistentContiguousSharesRowsWithoutEmptyPrograms) {
     const LaunchPlan p = plan("rms_norm/forward/bf16/llama/1000x4096", "w8.t256.r4.row.registers.masked.persistent_contiguous.runtime");
     EXPECT_EQ(argument(p.launches[0], "rows_per_program").integer,
               8);  // ceil(1000 / 132), then up to whole groups of 4
-    EXPECT_EQ(p.launches[0].grid_x, 125);
+    EXPECT_EQ(p.launches[0].grid[0], 125);
 }
 
 TEST(LaunchPlan, PersistentStridedIsNoWiderThanItsTiles) {
-    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid_x,
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid[0],
               100);
-    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid_x,
+    EXPECT_EQ(plan("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid[0],
               264);
 }
 
 TEST(LaunchPlan, AMarginLeavesComputeUnitsToOtherWork) {
-    const auto programs = [](const char* key) { return plan("rms_norm/forward/bf16/llama/8192x4096", key).launches.at(0).grid_x; };
+    const auto programs = [](const char* key) { return plan("rms_norm/forward/bf16/llama/8192x4096", key).launches.at(0).grid[0]; };
     EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2"), 264);
     EXPECT_EQ(programs("w4.t128.r1.row.registers.masked.persistent_strided.p2.um32"), 200);
 }
@@ -88,7 +88,7 @@ TEST(LaunchPlan, PartialsAreReducedByALaunchThatMayOverlap) {
     ASSERT_EQ(kernels(p), (std::vector<std::string>{"nt_backward", "nt_reduce"}));
     EXPECT_FALSE(p.launches[0].overlaps);
     EXPECT_TRUE(p.launches[1].overlaps);
-    EXPECT_EQ(p.launches[1].grid_x, 64);
+    EXPECT_EQ(p.launches[1].grid[0], 64);
     EXPECT_EQ(argument(p.launches[1], "count").integer, 132);
     EXPECT_EQ(p.workspace_bytes, 256 + 132 * 4096 * 4);
     EXPECT_EQ(p.launches[0].shared_bytes, 2 * 16 * 4 + 2 * 4096 * 2);  // scratch, and one row of x and dy ahead
