@@ -7,7 +7,6 @@
 
 #include "cli/output.h"
 #include "devices/registry.h"
-#include "store/row_records.h"
 
 namespace normtune::cli {
 namespace {
@@ -56,7 +55,7 @@ std::vector<Results> RecordFiles::read() const {
             runs.push_back(read_results_json(file));
             continue;
         }
-        Results run = records_of(read_result_rows(file));
+        Results run = read_results_csv(file);
         describe_device(run, file, compute_units_);
         runs.push_back(std::move(run));
     }

@@ -211,7 +211,7 @@ SweepOptions sweep_from_text(const std::string& text) {
     options.replay_script = in.at("replay_script").text();
     const JsonReader problems = in.at("problems");
     for (std::size_t i = 0; i < problems.size(); ++i) {
-        options.problems.push_back(problem_from_json(problems.element(i).json()));
+        options.problems.push_back(from_json<Problem>(problems.element(i)));
     }
     options.space = space_from_json(in.at("space"));
     if (const auto candidates = in.find("candidates")) {

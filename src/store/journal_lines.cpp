@@ -5,11 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/results_json.h"
+#include "store/results_fields.h"
 #include "support/error.h"
-#include "support/utf8.h"
-#include "trial/record_json.h"
-#include "trial/record_reader.h"
 
 namespace normtune {
 namespace {
@@ -18,34 +15,6 @@ using nlohmann::json;
 
 std::string line(const json& value) {
     return value.dump() + '\n';
-}
-
-JournalHeader read_header(const JsonReader& in) {
-    check_schema_version(in);
-    JournalHeader header;
-    header.environment = read_environment(in.at("environment"));
-    header.command = in.at("command").texts();
-    header.sweep = in.at("selection").text();
-    const JsonReader plans = in.at("plans");
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        header.plans.push_back(read_plan_summary(plans.element(i)));
-    }
-    if (const auto kernels = in.find("kernels")) {
-        header.kernels = kernels->text();
-    }
-    return header;
-}
-
-FinalEntry read_final(const JsonReader& in) {
-    FinalEntry entry;
-    entry.problem_key = in.at("problem").text();
-    const JsonReader finalists = in.at("finalists");
-    for (std::size_t i = 0; i < finalists.size(); ++i) {
-        const JsonReader finalist = finalists.element(i);
-        entry.finalists.push_back({finalist.at("configuration").text(), finalist.at("rounds_us").numbers(), finalist.at("rank").integer(0),
-                                   finalist.at("tied").flag()});
-    }
-    return entry;
 }
 
 /// Keeps the later of two entries for one key, in the place of the first.
@@ -93,44 +62,16 @@ private:
 }  // namespace
 
 std::string journal_line(const JournalHeader& header) {
-    json plans = json::array();
-    for (const PlanSummary& plan : header.plans) {
-        plans.push_back(to_json(plan));
-    }
-    json command = json::array();
-    for (const std::string& word : header.command) {
-        command.push_back(to_utf8(word));
-    }
-    json out{{"schema_version", schema_version},
-             {"environment", to_json(header.environment)},
-             {"command", std::move(command)},
-             {"selection", to_utf8(header.sweep)},
-             {"plans", std::move(plans)}};
-    if (!header.kernels.empty()) {
-        out["kernels"] = header.kernels;
-    }
-    return line(out);
+    return line(to_json(header));
 }
-
 std::string journal_line(const Record& record) {
     return line({{"record", to_json(record)}});
 }
-
 std::string journal_line(const FinalEntry& entry) {
-    json finalists = json::array();
-    for (const FinalEntry::Finalist& finalist : entry.finalists) {
-        json rounds = json::array();
-        for (const double round : finalist.rounds_us) {
-            rounds.push_back(round);  // a value that is not finite is dumped as null
-        }
-        finalists.push_back(
-            {{"configuration", finalist.candidate}, {"rounds_us", std::move(rounds)}, {"rank", finalist.rank}, {"tied", finalist.tied}});
-    }
-    return line({{"final", {{"problem", entry.problem_key}, {"finalists", std::move(finalists)}}}});
+    return line({{"final", to_json(entry)}});
 }
-
 std::string journal_line(const VoidEntry& entry) {
-    return line({{"void", {{"problem", entry.problem_key}}}});
+    return line({{"void", to_json(entry)}});
 }
 
 ParsedJournal parse_journal(std::string_view text, const std::string& path) {
@@ -151,20 +92,20 @@ ParsedJournal parse_journal(std::string_view text, const std::string& path) {
         const std::string root = where + ": ";
         const JsonReader reader(value, root);
         if (number == 1) {
-            contents.header = read_header(reader);
+            contents.header = from_json<JournalHeader>(reader);
         } else if (const auto record = reader.find("record")) {
-            Record read = read_record(*record);
+            auto read = from_json<Record>(*record);
             if (FinalEntry* earlier = finals.find(read.problem.key())) {
                 earlier->stale = true;
             }
             std::string key = read.trial_key();
             records.put(std::move(key), std::move(read));
         } else if (const auto final_entry = reader.find("final")) {
-            FinalEntry read = read_final(*final_entry);
+            auto read = from_json<FinalEntry>(*final_entry);
             std::string key = read.problem_key;
             finals.put(std::move(key), std::move(read));
         } else if (const auto void_entry = reader.find("void")) {
-            const std::string problem = void_entry->at("problem").text();
+            const std::string problem = from_json<VoidEntry>(*void_entry).problem_key;
             records.erase_if([&](const Record& read) { return read.problem.key() == problem; });
             finals.erase_if([&](const FinalEntry& read) { return read.problem_key == problem; });
         } else {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/liger_rows.h"
-#include "store/result_readers.h"
+#include "support/csv.h"
 #include "support/error.h"
 #include "support/utf8.h"
 
@@ -14,7 +14,7 @@ double csv_value(const CsvReader& reader, std::string_view text, std::string_vie
     if (text.empty()) {
         return no_value;
     }
-    const std::optional<double> number = parse_real(text);
+    const std::optional<double> number = csv_real(text);
     if (!number) {
         reader.fail(fmt::format("{} is {}; a number belongs there", column, quoted_for_message(text)));
     }

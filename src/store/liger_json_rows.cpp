@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "store/liger_rows.h"
-#include "store/result_readers.h"
 #include "support/error.h"
 #include "support/json_reader.h"
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/csv.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -48,7 +49,7 @@ std::optional<std::int64_t> size_of(const json& config, const char* name) {
 std::optional<Problem> problem_of(const LigerValue& value) {
     const std::optional<Op> op = op_of(value.kernel);
     const std::optional<Mode> mode = mode_names.find(value.mode);
-    const std::optional<double> cols = parse_real(value.x_value);
+    const std::optional<double> cols = csv_real(value.x_value);
     if (!op || !mode || value.x_name != "H" || !cols || !(*cols >= 1 && *cols <= 1e12) || *cols != std::floor(*cols)) {
         return std::nullopt;
     }

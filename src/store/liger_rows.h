@@ -9,6 +9,7 @@
 
 #include "store/result_rows.h"
 #include "store/row_builder.h"
+#include "support/csv_stream.h"
 
 namespace normtune {
 
@@ -56,5 +57,10 @@ private:
     std::unordered_map<std::string, std::uint32_t> problems_;
     std::vector<Taken> taken_;  // when the values of each row were taken
 };
+
+/// Called with the header as the reader's present record.
+ResultRows read_liger_csv_rows(CsvReader& reader, const CsvColumns& columns);
+/// The arrays in what Liger's scripts print; lines around them are skipped.
+ResultRows read_liger_json_rows(std::string_view text, const std::string& name);
 
 }  // namespace normtune

@@ -91,7 +91,7 @@ struct ResultRows {
     const RowOrigin& origin_of(const ResultRow& row) const { return origins[row.origin]; }
 };
 
-/// Rows of a run that is in memory. Rounds that the device throttled are left out where four others remain.
+/// Rows of a run that is in memory.
 ResultRows rows_of(const Results& results, std::string name);
 
 /// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv.

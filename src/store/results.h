@@ -43,5 +43,12 @@ void write_results_json(const Results& results, const std::string& path);
 void write_liger_csv(const Results& results, const std::string& path);  // speed in ms, memory in MB; passed trials only
 /// results.json (or a folder that holds one). Throws InputError.
 Results read_results_json(const std::string& path);
+/// The text of a results.json; `file` names it in messages. Throws InputError.
+Results parse_results_json(std::string_view text, const std::string& file);
+/// results.csv, for commands that judge configurations. What a CSV does not hold is not there: the plan's tallies, the
+/// medians of rounds, and of the device all but its name, architecture and driver. Throws InputError: rows of another
+/// benchmark (Liger-Kernel's), of several devices, or with a configuration's key that does not parse.
+Results read_results_csv(const std::string& path);
+Results parse_results_csv(std::string_view text, const std::string& file);
 
 }  // namespace normtune

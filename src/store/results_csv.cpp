@@ -1,196 +1,116 @@
-// results.csv: one row a trial. The columns are one table here; docs/files.md describes each.
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "space/axes.h"
 #include "store/results.h"
 #include "support/atomic_file.h"
 #include "support/csv.h"
+#include "trial/record_fields.h"
 
 namespace normtune {
 namespace {
 
-struct Row {
-    const Results& results;
-    const Record& record;
-    const Problem& problem = record.problem;
-    const Operation& operation = record.problem.operation;
-    /// Empty stand-ins where the trial was not compiled, not measured: their cells are empty.
-    const std::optional<CompileInfo>& compile = record.compile;
-    const std::optional<Measurement>& measured = record.measurement;
-};
+/// The visitor of the field tables that makes a row: its cells, and their columns' names and places.
+class CellWriter {
+public:
+    std::vector<std::string> names, cells;
+    std::vector<int> places;
 
-using Cell = std::string (*)(const Row&);
-enum class Axes { none, leading, others };
-struct Column {
-    std::string_view name;
-    Cell cell;
-    Axes axes = Axes::none;  // columns that the table of axes has, in place of one
-};
-
-constexpr double mib = 1024.0 * 1024.0;
-constexpr int us_decimals = 4;  // 0.1 ns: below any timer
-constexpr int ratio_decimals = 4;
-constexpr int gbps_decimals = 3;
-constexpr int mib_decimals = 6;  // about a byte
-
-std::string yes_no(bool value) {
-    return value ? "true" : "false";
-}
-
-template <double Measurement::*member, int decimals>
-std::string measured_cell(const Row& row) {
-    return row.measured ? csv_number((*row.measured).*member, decimals) : "";
-}
-
-template <std::optional<int> CompileInfo::*member>
-std::string compiled_cell(const Row& row) {
-    return row.compile && (*row.compile).*member ? std::to_string(*((*row.compile).*member)) : "";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    return fmt::format("{}", fmt::join(words, ";"));
-}
-
-std::string tokens_cell(const Row& row) {
-    std::vector<std::int64_t> tokens;
-    for (const Use& use : row.problem.uses) {
-        if (std::find(tokens.begin(), tokens.end(), use.tokens) == tokens.end()) {
-            tokens.push_back(use.tokens);
+    template <typename T>
+    void operator()(std::string_view name, const T& value, std::string_view, const FieldTraits& traits = {}) {
+        if constexpr (Described<T>) {
+            describe(*this, value);
+        } else if (traits.place != place::none) {
+            add(traits.column.empty() ? name : traits.column, traits.place, cell_of(value, traits));
         }
     }
-    return fmt::format("{}", fmt::join(tokens, ";"));
-}
-
-/// The largest error over its bound, over all shapes and tensors that were verified: above 1 is incorrect.
-std::string worst_over_bound_cell(const Row& row) {
-    if (!row.record.verification) {
-        return "";
+    /// Cells of what is not there are empty.
+    template <Described T>
+    void operator()(std::string_view, const std::optional<T>& value, std::string_view) {
+        static const T none{};
+        absent_ += value ? 0 : 1;
+        describe(*this, value ? *value : none);
+        absent_ -= value ? 0 : 1;
     }
-    double worst = 0;
-    for (const ShapeCheck& shape : row.record.verification->shapes) {
-        for (const TensorCheck& tensor : shape.tensors) {
-            worst = std::max(worst, std::isnan(tensor.worst_over_bound) ? HUGE_VAL : tensor.worst_over_bound);
+    template <typename E, std::size_t N>
+    void operator()(std::string_view name, const NameTable<E, N>& table, const E& value, std::string_view, const FieldTraits& traits = {}) {
+        column(name, traits.place, [&] { return std::string(table.name(value)); });
+    }
+    template <typename Made>
+    void column(std::string_view name, int place, const Made& made) {
+        if (place != place::none) {
+            add(name, place, made());
         }
     }
-    return std::isinf(worst) ? "inf" : csv_number(worst, ratio_decimals);
-}
+    template <typename Made>
+    void repeated(std::string_view, std::string_view, const Made&, bool = false) {}
+    template <typename T>
+    void otherwise(const T&, const T&) {}
+    template <typename Why>
+    void flaw(const Why&) {}
+    void axis(const AxisRow& axis, const Configuration& configuration) {
+        add(axis.name, axis.leading_column ? place::leading_axes : place::axes, axis_text(axis.axis, axis_value(configuration, axis.axis)));
+    }
+    void candidate(const Candidate& candidate) {
+        add("config", place::config, candidate.key());
+        const Configuration* own = candidate.configuration();
+        (*this)("", own != nullptr ? std::optional(*own) : std::nullopt, "");
+        add("provider", place::provider, std::string(candidate.provider()));
+    }
 
-constexpr Column columns[] = {
-    // The fixed part: name and order are relied on.
-    {"timestamp", [](const Row& row) { return row.record.timestamp; }},
-    {"backend", [](const Row& row) { return std::string(backend_names.name(row.record.backend)); }},
-    {"device", [](const Row& row) { return row.record.device; }},
-    {"arch", [](const Row& row) { return row.record.arch; }},
-    {"op", [](const Row& row) { return std::string(op_names.name(row.operation.op)); }},
-    {"mode", [](const Row& row) { return std::string(mode_names.name(row.operation.mode)); }},
-    {"dtype", [](const Row& row) { return std::string(dtype_names.name(row.operation.dtype)); }},
-    {"casting", [](const Row& row) { return std::string(casting_names.name(row.operation.casting)); }},
-    {"model", [](const Row& row) { return joined_models(row.problem.uses); }},
-    {"site", [](const Row& row) { return joined_sites(row.problem.uses); }},
-    {"rows", [](const Row& row) { return std::to_string(row.problem.shape.rows); }},
-    {"cols", [](const Row& row) { return std::to_string(row.problem.shape.cols); }},
-    {"config", [](const Row& row) { return row.record.candidate.key(); }},
-    {"", nullptr, Axes::leading},
-    {"outcome", [](const Row& row) { return std::string(outcome_names.name(row.record.outcome)); }},
-    {"reason", [](const Row& row) { return row.record.reason; }},
-    {"samples", [](const Row& row) { return row.measured ? std::to_string(row.measured->samples) : ""; }},
-    {"p20_us", measured_cell<&Measurement::p20_us, us_decimals>},
-    {"p50_us", measured_cell<&Measurement::p50_us, us_decimals>},
-    {"p80_us", measured_cell<&Measurement::p80_us, us_decimals>},
-    {"gbps", measured_cell<&Measurement::gbps, gbps_decimals>},
-    {"limit_ratio", measured_cell<&Measurement::limit_ratio, ratio_decimals>},
-    {"memory_mib",
-     [](const Row& row) { return row.measured ? csv_number(static_cast<double>(row.measured->memory_bytes) / mib, mib_decimals) : ""; }},
-    {"compile_ms", [](const Row& row) { return row.compile ? csv_number(row.compile->compile_ms, 3) : ""; }},
+private:
+    void add(std::string_view name, int place, std::string cell) {
+        names.emplace_back(name);
+        places.push_back(place);
+        cells.push_back(absent_ > 0 ? std::string() : std::move(cell));
+    }
 
-    // Ranking.
-    {"rank", [](const Row& row) { return row.measured && row.measured->rank > 0 ? std::to_string(row.measured->rank) : ""; }},
-    {"tied", [](const Row& row) { return row.measured ? yes_no(row.measured->tied) : ""; }},
-    // The rest of the problem.
-    {"tokens", tokens_cell},
-    {"row_stride", [](const Row& row) { return std::to_string(row.problem.shape.row_stride); }},
-    {"weight_dtype", [](const Row& row) { return std::string(dtype_names.name(row.operation.weight_dtype)); }},
-    {"affine", [](const Row& row) { return yes_no(row.operation.affine); }},
-    {"offset", [](const Row& row) { return std::to_string(row.operation.offset); }},
-    {"in_place", [](const Row& row) { return yes_no(row.operation.in_place); }},
-    {"residual", [](const Row& row) { return std::string(residual_names.name(row.operation.residual)); }},
-    {"eps", [](const Row& row) { return fmt::format("{}", row.operation.eps); }},
-    // The rest of the configuration.
-    {"", nullptr, Axes::others},
-    // How it was measured.
-    {"rounds", [](const Row& row) { return row.measured ? std::to_string(row.measured->rounds.size()) : ""; }},
-    {"launches_per_sample", [](const Row& row) { return row.measured ? std::to_string(row.measured->launches_per_sample) : ""; }},
-    {"stop_reason", [](const Row& row) { return row.measured ? std::string(stop_reason_names.name(row.measured->stop_reason)) : ""; }},
-    {"limit_us", measured_cell<&Measurement::limit_us, us_decimals>},
-    {"floor_us", measured_cell<&Measurement::floor_us, us_decimals>},
-    {"cold", [](const Row& row) { return row.measured ? yes_no(row.measured->cold) : ""; }},
-    {"timer", [](const Row& row) { return row.measured ? row.measured->timer : ""; }},
-    {"rotation_mib",
-     [](const Row& row) { return row.measured ? csv_number(static_cast<double>(row.measured->rotation_bytes) / mib, mib_decimals) : ""; }},
-    {"clock_mhz", [](const Row& row) { return row.measured && row.measured->clock_mhz ? csv_number(*row.measured->clock_mhz, 1) : ""; }},
-    {"throttled_rounds",
-     [](const Row& row) {
-         return row.measured ? std::to_string(std::count_if(row.measured->rounds.begin(), row.measured->rounds.end(),
-                                                            [](const Round& round) { return round.throttled; }))
-                             : "";
-     }},
-    {"throttled_repeats", [](const Row& row) { return row.measured ? std::to_string(row.measured->throttled_repeats) : ""; }},
-    {"throttle_reasons", [](const Row& row) { return row.measured ? joined(row.measured->throttle_reasons) : ""; }},
-    // What the compiler and the verification said.
-    {"code_hash", [](const Row& row) { return row.compile ? row.compile->code_hash : ""; }},
-    {"from_cache", [](const Row& row) { return row.compile ? yes_no(row.compile->from_cache) : ""; }},
-    {"registers", compiled_cell<&CompileInfo::registers>},
-    {"spill_bytes", compiled_cell<&CompileInfo::spill_bytes>},
-    {"shared_bytes", compiled_cell<&CompileInfo::shared_bytes>},
-    {"occupancy",
-     [](const Row& row) { return row.compile && row.compile->occupancy ? csv_number(*row.compile->occupancy, ratio_decimals) : ""; }},
-    {"workspace_bytes", [](const Row& row) { return row.compile ? std::to_string(row.compile->workspace_bytes) : ""; }},
-    {"programs", [](const Row& row) { return row.compile ? std::to_string(row.compile->programs) : ""; }},
-    {"verified", [](const Row& row) { return row.record.verification ? yes_no(row.record.verification->passed) : ""; }},
-    {"worst_over_bound", worst_over_bound_cell},
-    {"device_id", [](const Row& row) { return row.record.device_id; }},
-    {"driver", [](const Row& row) { return row.results.environment.device.driver; }},
-    {"normtune_version", [](const Row& row) { return row.results.environment.normtune_version; }},
-    {"repeat", [](const Row& row) { return row.record.repeat; }},
-    {"provider", [](const Row& row) { return std::string(row.record.candidate.provider()); }},
+    template <typename T>
+    static std::string cell_of(const T& value, const FieldTraits& traits) {
+        if constexpr (is_optional<T>) {
+            return value ? cell_of(*value, traits) : "";
+        } else if constexpr (std::same_as<T, std::string>) {
+            return value;
+        } else if constexpr (std::same_as<T, std::vector<std::string>>) {
+            return fmt::format("{}", fmt::join(value, ";"));
+        } else if constexpr (is_list<T>) {
+            return std::to_string(value.size());
+        } else if constexpr (std::same_as<T, bool>) {
+            return value ? "true" : "false";
+        } else if (traits.decimals >= 0) {
+            return csv_number(static_cast<double>(value) / traits.per, traits.decimals);
+        } else {
+            return traits.omit_empty && value == 0 ? "" : fmt::format("{}", value);
+        }
+    }
+
+    int absent_ = 0;
 };
 
-template <typename Visit>
-void for_each_axis(Axes axes, const Visit& visit) {
-    for (const AxisRow& row : axis_table) {
-        if (axes == (row.leading_column ? Axes::leading : Axes::others)) {
-            visit(row);
-        }
-    }
+CellWriter row_of(const Record& record, const Environment& run) {
+    CellWriter row;
+    describe(row, record);
+    describe(row, run);
+    return row;
 }
 
 }  // namespace
 
 void write_results_csv(const Results& results, const std::string& path) {
-    std::vector<std::string> fields;
-    for (const Column& column : columns) {
-        if (column.cell != nullptr) {
-            fields.emplace_back(column.name);
-        }
-        for_each_axis(column.axes, [&](const AxisRow& axis) { fields.emplace_back(axis.name); });
-    }
-    std::string out = csv_line(fields);
+    const CellWriter header = row_of({}, {});
+    std::vector<std::size_t> order(header.places.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return header.places[a] < header.places[b]; });
+    std::vector<std::string> line(order.size());
+    const auto in_order = [&](const std::vector<std::string>& cells) {
+        std::transform(order.begin(), order.end(), line.begin(), [&](std::size_t i) { return cells[i]; });
+        return csv_line(line);
+    };
+    std::string out = in_order(header.names);
     for (const Record& record : results.records) {
-        const Row row{results, record};
-        fields.clear();
-        for (const Column& column : columns) {
-            if (column.cell != nullptr) {
-                fields.push_back(column.cell(row));
-            }
-            for_each_axis(column.axes, [&](const AxisRow& axis) {
-                const Configuration* own = record.candidate.configuration();
-                fields.push_back(own != nullptr ? axis_text(axis.axis, axis_value(*own, axis.axis)) : "");
-            });
-        }
-        out += csv_line(fields);
+        out += in_order(row_of(record, results.environment).cells);
     }
     write_file_atomically(path, out);
 }

@@ -1,15 +1,31 @@
 #include "store/row_builder.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 
 #include "support/utf8.h"
 
 namespace normtune {
 namespace {
 
-bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+constexpr std::size_t least_unthrottled = 4;
+
+/// "rms_norm/forward/bf16/llama/1x2" → "rms_norm/forward/bf16/*/1x2".
+std::string any_casting(std::string_view problem_key) {
+    std::size_t begin = 0;
+    for (int part = 0; part < 3; ++part) {
+        const std::size_t slash = problem_key.find('/', begin);
+        if (slash == std::string_view::npos) {
+            return std::string(problem_key);
+        }
+        begin = slash + 1;
+    }
+    const std::size_t end = std::min(problem_key.find('/', begin), problem_key.size());
+    return std::string(problem_key.substr(0, begin)) + '*' + std::string(problem_key.substr(end));
+}
+
+double positive_or_none(double value) {
+    return value > 0 && std::isfinite(value) ? value : no_value;
 }
 
 }  // namespace
@@ -29,7 +45,64 @@ TextId RowBuilder::shown(std::string_view text) {
     return this->text(clean);
 }
 
+void RowBuilder::add(const Record& record, std::string_view candidate, std::string_view driver, bool cold_is_known, int line) {
+    ResultRow row;
+    row.problem = problem(record.problem);
+    row.configuration = text(candidate);
+    row.outcome = record.outcome;
+    row.reason = shown(record.reason);
+    row.timestamp = timestamp_number(record.timestamp);
+    row.line = static_cast<std::uint32_t>(line);
+    const bool measured = record.measurement && record.outcome == Outcome::passed;
+    if (measured) {
+        add_measurement(row, *record.measurement);
+    }
+    using Cold = RowOrigin::Cold;
+    const Cold cold = !measured || !cold_is_known ? Cold::unknown : record.measurement->cold ? Cold::cold : Cold::hot;
+    const std::string_view timer = measured ? std::string_view(record.measurement->timer) : std::string_view();
+    row.origin = origin(record, driver, timer, cold);
+    rows_.rows.push_back(row);
+}
+
+void RowBuilder::add_measurement(ResultRow& row, const Measurement& measured) {
+    // Rounds that were read from a CSV have no medians: there is their number alone.
+    const auto good = static_cast<std::size_t>(
+        std::count_if(measured.rounds.begin(), measured.rounds.end(), [](const Round& round) { return !round.throttled; }));
+    const bool drop_throttled = good >= least_unthrottled;
+    const auto count_from = [&](std::uint32_t first) {
+        return static_cast<std::uint16_t>(std::min<std::size_t>(rows_.rounds_us.size() - first, UINT16_MAX));
+    };
+    row.first_round = static_cast<std::uint32_t>(rows_.rounds_us.size());
+    for (const Round& round : measured.rounds) {
+        if (round.median_us > 0 && !(drop_throttled && round.throttled)) {
+            rows_.rounds_us.push_back(round.median_us);
+        }
+    }
+    row.rounds = count_from(row.first_round);
+    row.rounds_taken = row.rounds > 0 ? row.rounds : static_cast<std::uint16_t>(std::min<std::size_t>(measured.rounds.size(), UINT16_MAX));
+    row.first_final = static_cast<std::uint32_t>(rows_.rounds_us.size());
+    rows_.rounds_us.insert(rows_.rounds_us.end(), measured.final_rounds_us.begin(), measured.final_rounds_us.end());
+    row.finals = count_from(row.first_final);
+    row.tied = measured.tied;
+    row.rank = static_cast<std::uint16_t>(std::clamp(measured.rank, 0, static_cast<int>(UINT16_MAX)));
+    row.dropped = measured.stop_reason == StopReason::dropped;
+    row.p20_us = positive_or_none(measured.p20_us);
+    row.p50_us = positive_or_none(measured.p50_us);
+    row.p80_us = positive_or_none(measured.p80_us);
+    row.limit_us = positive_or_none(measured.limit_us);
+    row.memory_mib = positive_or_none(static_cast<double>(measured.memory_bytes) / (1024.0 * 1024.0));
+}
+
+/// Rows of one problem mostly follow one another: its key is made where they do not.
 std::uint32_t RowBuilder::problem(const Problem& problem) {
+    if (!rows_.problems.empty() && problem.same_work(last_problem_)) {
+        return last_problem_index_;
+    }
+    last_problem_ = problem;
+    return last_problem_index_ = add_problem(problem);
+}
+
+std::uint32_t RowBuilder::add_problem(const Problem& problem) {
     const std::string key = problem.key();
     RowProblem row;
     row.key = text(key);
@@ -62,21 +135,15 @@ std::uint32_t RowBuilder::origin(const RowOrigin& origin) {
     return place->second;
 }
 
-std::string any_casting(std::string_view problem_key) {
-    std::size_t begin = 0;
-    for (int part = 0; part < 3; ++part) {
-        const std::size_t slash = problem_key.find('/', begin);
-        if (slash == std::string_view::npos) {
-            return std::string(problem_key);
-        }
-        begin = slash + 1;
+/// Most rows are of the same origin as the row before.
+std::uint32_t RowBuilder::origin(const Record& record, std::string_view driver, std::string_view timer, RowOrigin::Cold cold) {
+    const std::array<std::string_view, 4> texts{record.device, driver, timer, record.arch};
+    if (rows_.origins.empty() || cold != rows_.origins[last_origin_].cold ||
+        !std::equal(texts.begin(), texts.end(), last_origin_texts_.begin())) {
+        std::copy(texts.begin(), texts.end(), last_origin_texts_.begin());
+        last_origin_ = origin({shown(record.device), shown(driver), shown(timer), cold, shown(record.arch)});
     }
-    const std::size_t end = std::min(problem_key.find('/', begin), problem_key.size());
-    return std::string(problem_key.substr(0, begin)) + '*' + std::string(problem_key.substr(end));
-}
-
-bool has_control(std::string_view text) {
-    return std::any_of(text.begin(), text.end(), is_control);
+    return last_origin_;
 }
 
 std::int64_t timestamp_number(std::string_view text) {
@@ -90,25 +157,6 @@ std::int64_t timestamp_number(std::string_view text) {
         }
     }
     return digits == most_digits ? number : 0;
-}
-
-std::optional<double> parse_real(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    if (text.starts_with('+')) {
-        text.remove_prefix(1);
-    }
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
-        return std::nullopt;
-    }
-    // Out of range: too large for a double, or too small; either way no time and no size of ours.
-    return error == std::errc::result_out_of_range ? std::numeric_limits<double>::infinity() : value;
 }
 
 }  // namespace normtune

@@ -1,8 +1,8 @@
 // Fills ResultRows: what the readers of the several formats share.
 #pragma once
 
+#include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,8 +13,6 @@
 
 namespace normtune {
 
-/// Beyond it (11 days) a launch's time is a mistake, not a measurement.
-inline constexpr double longest_us = 1e12;
 inline constexpr double largest_memory_mib = 1e12;
 
 class RowBuilder {
@@ -26,6 +24,9 @@ public:
     TextId text(std::string_view text) { return rows_.texts.intern(text); }
     /// The same with what is not UTF-8, and control characters, replaced: reports print texts as they are.
     TextId shown(std::string_view text);
+    /// A trial's row; `candidate` is its candidate's identity. Rounds that the device throttled are left out where four
+    /// others remain.
+    void add(const Record& record, std::string_view candidate, std::string_view driver, bool cold_is_known = true, int line = 0);
     /// Problems and origins with an equal key or equal members are one.
     std::uint32_t problem(const Problem& problem);
     std::uint32_t problem(RowProblem problem);
@@ -33,20 +34,20 @@ public:
     ResultRows take() { return std::move(rows_); }
 
 private:
+    void add_measurement(ResultRow& row, const Measurement& measured);
+    std::uint32_t add_problem(const Problem& problem);
+    std::uint32_t origin(const Record& record, std::string_view driver, std::string_view timer, RowOrigin::Cold cold);
+
     ResultRows rows_;
     std::unordered_map<TextId, std::uint32_t> problems_;  // by the number of the key
     std::map<std::tuple<TextId, TextId, TextId, RowOrigin::Cold, TextId>, std::uint32_t> origins_;
+    Problem last_problem_;
+    std::uint32_t last_problem_index_ = 0;
+    std::array<std::string, 4> last_origin_texts_;
+    std::uint32_t last_origin_ = 0;
 };
-
-/// "rms_norm/forward/bf16/llama/1x2" → "rms_norm/forward/bf16/*/1x2".
-std::string any_casting(std::string_view problem_key);
-
-bool has_control(std::string_view text);
 
 /// The digits of a date and time as one number; 0 where there are none.
 std::int64_t timestamp_number(std::string_view text);
-
-/// A number as CSV files have it (blanks around it, a sign, nan, inf); empty where it is none.
-std::optional<double> parse_real(std::string_view text);
 
 }  // namespace normtune

@@ -10,7 +10,6 @@
 #include "support/json_reader.h"
 #include "support/user_folder.h"
 #include "trial/record_json.h"
-#include "trial/record_reader.h"
 
 namespace normtune {
 
@@ -66,7 +65,7 @@ std::string text_of(const std::vector<Record>& records) {
 std::vector<Record> records_from(const JsonReader& in) {
     std::vector<Record> records;
     for (std::size_t i = 0; i < in.size(); ++i) {
-        records.push_back(read_record(in.element(i)));
+        records.push_back(from_json<Record>(in.element(i)));
         const Record& record = records.back();
         if (!record.measurement || !record.problem.same_work(records.front().problem)) {
             in.element(i).fail("is no measured trial of the row's problem");
@@ -158,7 +157,7 @@ StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
                     row.text(6),
                     row.text(7)};
     out.measured_at = row.text(8);
-    out.environment = read_environment(JsonReader(environment, where));
+    out.environment = from_json<Environment>(JsonReader(environment, where));
     out.trials = static_cast<std::uint64_t>(row.whole(10));
     out.timed = static_cast<std::uint64_t>(row.whole(11));
     out.records = records_from(JsonReader(records, where));

@@ -1,7 +1,9 @@
 #include "support/csv.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,25 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string csv_number(double value, int decimals) {
     return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : std::string();
+}
+
+std::optional<double> csv_real(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+    }
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
+        return std::nullopt;
+    }
+    // Out of range: too large for a double, or too small; either way no time and no size of ours.
+    return error == std::errc::result_out_of_range ? std::numeric_limits<double>::infinity() : value;
 }
 
 }  // namespace normtune

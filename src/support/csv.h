@@ -1,6 +1,7 @@
 // CSV as RFC 4180 has it: CRLF line ends, quotes around what needs them, quotes doubled inside.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,8 @@ bool has_formula_guard(std::string_view field);
 
 /// A number with a fixed count of decimals and a '.', whatever the locale; empty where it is not finite.
 std::string csv_number(double value, int decimals);
+
+/// A number as CSV files have it (blanks around it, a sign, nan, inf); empty where it is none.
+std::optional<double> csv_real(std::string_view text);
 
 }  // namespace normtune

@@ -7,6 +7,7 @@
 
 #include "support/csv.h"
 #include "support/error.h"
+#include "support/utf8.h"
 
 namespace normtune {
 namespace {
@@ -193,6 +194,42 @@ void CsvReader::split_quoted(std::string_view record) {
             fields_.emplace_back();
             return;
         }
+    }
+}
+
+CsvColumns::CsvColumns(CsvReader& reader) {
+    if (reader.line() == 0 && !reader.next()) {
+        throw InputError(fmt::format("{}: is empty; a results file is needed", reader.file()));
+    }
+    for (const std::string_view name : reader.fields()) {
+        if (name.find('\0') != std::string_view::npos || !is_utf8(name)) {
+            reader.fail("is not text in UTF-8; a results file is needed");
+        }
+        if (!name.empty() && has(name)) {
+            reader.fail(fmt::format("the column {} is there twice", quoted_for_message(name)));
+        }
+        names_.emplace_back(name);
+    }
+}
+
+std::size_t CsvColumns::find(std::string_view name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    return found == names_.end() ? absent : static_cast<std::size_t>(found - names_.begin());
+}
+
+std::size_t CsvColumns::require(const CsvReader& reader, std::string_view name) const {
+    const std::size_t found = find(name);
+    if (found == absent) {
+        reader.fail(fmt::format("the column {} is missing", name));
+    }
+    return found;
+}
+
+void CsvColumns::check(const CsvReader& reader) const {
+    const std::size_t fields = reader.fields().size();
+    if (fields != names_.size()) {
+        reader.fail(fmt::format("{} field{} where the header has {}{}", fields, fields == 1 ? "" : "s", names_.size(),
+                                fields < names_.size() ? "; is the file cut short?" : ""));
     }
 }
 

@@ -52,4 +52,22 @@ private:
     std::string unquoted_;  // text of the fields that had quotes
 };
 
+/// Columns of a CSV by name, in any order.
+class CsvColumns {
+public:
+    static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+
+    /// Of the reader's present record; of its first one where it has not begun. Throws InputError: nothing in the file, a
+    /// name twice.
+    explicit CsvColumns(CsvReader& reader);
+    std::size_t find(std::string_view name) const;
+    std::size_t require(const CsvReader& reader, std::string_view name) const;
+    bool has(std::string_view name) const { return find(name) != absent; }
+    /// Throws InputError where the record has another number of fields than the header.
+    void check(const CsvReader& reader) const;
+
+private:
+    std::vector<std::string> names_;
+};
+
 }  // namespace normtune

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,13 +40,11 @@ public:
     std::vector<double> numbers() const;
     std::vector<std::string> texts() const;
 
+    /// Which of the names the text is.
+    std::size_t one_of(std::span<const std::string_view> names) const;
     template <typename E, std::size_t N>
     E name_of(const NameTable<E, N>& table) const {
-        const std::string word = text();
-        if (const std::optional<E> value = table.find(word)) {
-            return *value;
-        }
-        fail_unknown(word, table.names.data(), table.names.data() + N);
+        return static_cast<E>(one_of(table.names));
     }
 
     bool is_text() const;
@@ -61,7 +60,6 @@ private:
     void expect_object() const;
     std::string path() const;
     [[noreturn]] void fail_type(std::string_view wanted) const;
-    [[noreturn]] void fail_unknown(std::string_view word, const std::string_view* first, const std::string_view* last) const;
 
     static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
     const nlohmann::json* value_;
@@ -70,7 +68,8 @@ private:
     std::size_t index_ = no_index;
 };
 
-/// Parses a whole document. Throws InputError "WHERE: is not JSON: what and where (line, column)".
+/// Parses a whole document. Throws InputError "WHERE: is not JSON: what and where (line, column)", or that an object has two
+/// members of one name.
 nlohmann::json parse_json(std::string_view text, std::string_view where);
 
 }  // namespace normtune

@@ -14,6 +14,9 @@ namespace normtune {
 enum class StopReason { none, confidence, sample_cap, time_cap, dropped };
 inline constexpr NameTable<StopReason, 5> stop_reason_names{{"none", "confidence", "sample_cap", "time_cap", "dropped"}};
 
+/// Of a launch (11 days); a longer time is a mistake, not a measurement.
+inline constexpr double longest_us = 1e12;
+
 /// One round of one configuration: a batch of samples taken together, between those of the other configurations.
 struct Round {
     double median_us = 0;

@@ -1,112 +1,24 @@
-// Writing. A value that is not finite becomes null: JSON has no other way to say so.
 #include "trial/record_json.h"
 
-#include <cmath>
+#include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "space/axes.h"
-#include "support/utf8.h"
-#include "trial/record_reader.h"
+#include "trial/field_json.h"
 
 namespace normtune {
-namespace {
 
-using nlohmann::json;
-
-json number(double value) {
-    return std::isfinite(value) ? json(value) : json(nullptr);
+bool is_timestamp(std::string_view text) {
+    constexpr std::string_view form = "0000-00-00T00:00:00Z";
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto fits = [&](char wanted, char c) { return wanted == '0' ? digit(c) : wanted == c; };
+    const auto from_to = [&](std::size_t at, int least, int most) {
+        const int value = (text[at] - '0') * 10 + (text[at + 1] - '0');
+        return value >= least && value <= most;
+    };
+    return text.empty() || (text.size() == form.size() && std::equal(form.begin(), form.end(), text.begin(), fits) && from_to(5, 1, 12) &&
+                            from_to(8, 1, 31) && from_to(11, 0, 23) && from_to(14, 0, 59) && from_to(17, 0, 60));
 }
 
-json numbers(const std::vector<double>& values) {
-    json out = json::array();
-    for (const double value : values) {
-        out.push_back(number(value));
-    }
-    return out;
-}
-
-json texts(const std::vector<std::string>& values) {
-    json out = json::array();
-    for (const std::string& value : values) {
-        out.push_back(to_utf8(value));
-    }
-    return out;
-}
-
-template <typename T>
-void put(json& out, const char* name, const std::optional<T>& value) {
-    if (value) {
-        out[name] = *value;
-    }
-}
-
-void put(json& out, const char* name, const std::optional<double>& value) {
-    if (value && std::isfinite(*value)) {
-        out[name] = *value;
-    }
-}
-
-json to_json(const Shape& shape) {
-    return {{"rows", shape.rows}, {"cols", shape.cols}, {"row_stride", shape.row_stride}};
-}
-
-json to_json(const TensorCheck& check) {
-    return {{"tensor", tensor_names.name(check.role)},
-            {"oracle", to_utf8(check.oracle)},
-            {"worst_over_bound", number(check.worst_over_bound)},
-            {"worst_error", number(check.worst_error)},
-            {"worst_row", check.worst_row},
-            {"worst_col", check.worst_col},
-            {"unwritten", check.unwritten}};
-}
-
-json to_json(const ShapeCheck& check) {
-    json out = to_json(check.shape);
-    out["rows_checked"] = check.rows_checked;
-    out["tensors"] = json::array();
-    for (const TensorCheck& tensor : check.tensors) {
-        out["tensors"].push_back(to_json(tensor));
-    }
-    return out;
-}
-
-}  // namespace
-
-json to_json(const Problem& problem) {
-    const Operation& operation = problem.operation;
-    json uses = json::array();
-    for (const Use& use : problem.uses) {
-        uses.push_back({{"model", to_utf8(use.model)}, {"site", to_utf8(use.site)}, {"tokens", use.tokens}});
-    }
-    return {{"key", problem.key()},
-            {"op", op_names.name(operation.op)},
-            {"mode", mode_names.name(operation.mode)},
-            {"dtype", dtype_names.name(operation.dtype)},
-            {"casting", casting_names.name(operation.casting)},
-            {"rows", problem.shape.rows},
-            {"cols", problem.shape.cols},
-            {"row_stride", problem.shape.row_stride},
-            {"weight_dtype", dtype_names.name(operation.weight_dtype)},
-            {"affine", operation.affine},
-            {"offset", operation.offset},
-            {"in_place", operation.in_place},
-            {"residual", residual_names.name(operation.residual)},
-            {"eps", number(operation.eps)},
-            {"uses", std::move(uses)}};
-}
-
-json to_json(const Configuration& configuration) {
-    json out;
-    out["key"] = configuration.key();
-    for (const AxisRow& row : axis_table) {
-        const int value = axis_value(configuration, row.axis);
-        out[std::string(row.name)] = row.domain.is_number(value) ? json(value) : json(axis_text(row.axis, value));
-    }
-    return out;
-}
-
-void add_candidate(json& out, const Candidate& candidate) {
+void add_candidate(nlohmann::json& out, const Candidate& candidate) {
     out["provider"] = candidate.provider();
     if (const Configuration* own = candidate.configuration()) {
         out["configuration"] = to_json(*own);
@@ -115,118 +27,73 @@ void add_candidate(json& out, const Candidate& candidate) {
     }
 }
 
-json to_json(const DeviceInfo& device) {
-    return {{"backend", backend_names.name(device.backend)},
-            {"name", to_utf8(device.name)},
-            {"arch", to_utf8(device.arch)},
-            {"driver", to_utf8(device.driver)},
-            {"ordinal", device.ordinal},
-            {"id", to_utf8(device.id)},
-            {"warp_size", device.warp_size},
-            {"compute_units", device.compute_units},
-            {"max_threads_per_program", device.max_threads_per_program},
-            {"shared_bytes_per_program", device.shared_bytes_per_program},
-            {"cache_bytes", device.cache_bytes},
-            {"memory_bytes", device.memory_bytes},
-            {"has_async_copy", device.has_async_copy}};
+/// Refuses what a later version wrote: reading it as if it were ours would misread it.
+void FieldReader::version() {
+    const JsonReader version = in_.at("schema_version");
+    if (const std::int64_t number = version.whole(1); number > schema_version) {
+        version.fail(fmt::format("{} was written by a newer normtune; this one reads up to {}: update it", number, schema_version));
+    }
 }
 
-json to_json(const CompileInfo& compile) {
-    json out{{"compile_ms", number(compile.compile_ms)},
-             {"from_cache", compile.from_cache},
-             {"code_hash", to_utf8(compile.code_hash)},
-             {"workspace_bytes", compile.workspace_bytes},
-             {"programs", compile.programs}};
-    put(out, "registers", compile.registers);
-    put(out, "spill_bytes", compile.spill_bytes);
-    put(out, "shared_bytes", compile.shared_bytes);
-    put(out, "occupancy", compile.occupancy);
-    return out;
+void FieldReader::axis(const AxisRow& axis, Configuration& configuration) {
+    const std::optional<JsonReader> in = in_.find(axis.name);
+    if (!in) {
+        return;  // written before the axis was added
+    }
+    const AxisDomain& allowed = axis.domain;
+    // text() fails with the place where it is a number and a name is needed.
+    const std::string text =
+        !in->is_text() && allowed.names.empty() ? std::to_string(in->integer(allowed.least, allowed.most)) : in->text();
+    const std::optional<int> value = axis_parse(axis.axis, text);
+    if (!value && allowed.names.empty()) {
+        in->fail(fmt::format("{} is not a value of {}; {}", quoted_for_message(text), axis.name, allowed.wanted()));
+    }
+    set_axis(configuration, axis.axis, value ? *value : static_cast<int>(in->one_of(allowed.names)));
 }
 
-json to_json(const Verification& verification) {
-    json shapes = json::array();
-    for (const ShapeCheck& check : verification.shapes) {
-        shapes.push_back(to_json(check));
+/// Files from before there were other providers have the own configurations alone.
+void FieldReader::candidate(Candidate& candidate) {
+    const auto provider = in_.find("provider");
+    if (!provider || provider->text() == own_provider) {
+        candidate = from_json<Configuration>(in_.at("configuration"));
+        return;
     }
-    return {{"passed", verification.passed},
-            {"reason", to_utf8(verification.reason)},
-            {"seed", verification.seed},
-            {"shapes", std::move(shapes)}};
+    try {
+        candidate = Candidate::named(provider->text(), in_.at("candidate").text());
+    } catch (const InputError& error) {
+        provider->fail(error.what());
+    }
 }
 
-json to_json(const Measurement& measurement) {
-    json rounds = json::array();
-    for (const Round& round : measurement.rounds) {
-        rounds.push_back({{"median_us", number(round.median_us)}, {"samples", round.samples}, {"throttled", round.throttled}});
+void FieldReader::read(const JsonReader& in, std::string& value, const FieldTraits& traits) {
+    value = in.text();
+    if (traits.form == TextForm::timestamp && !is_timestamp(value)) {
+        in.fail(fmt::format("{} is not {}", quoted_for_message(value), timestamp_wanted));
     }
-    json out{{"rounds", std::move(rounds)},
-             {"samples", measurement.samples},
-             {"launches_per_sample", measurement.launches_per_sample},
-             {"p20_us", number(measurement.p20_us)},
-             {"p50_us", number(measurement.p50_us)},
-             {"p80_us", number(measurement.p80_us)},
-             {"gbps", number(measurement.gbps)},
-             {"limit_us", number(measurement.limit_us)},
-             {"limit_ratio", number(measurement.limit_ratio)},
-             {"floor_us", number(measurement.floor_us)},
-             {"memory_bytes", measurement.memory_bytes},
-             {"rotation_bytes", measurement.rotation_bytes},
-             {"cold", measurement.cold},
-             {"timer", to_utf8(measurement.timer)},
-             {"stop_reason", stop_reason_names.name(measurement.stop_reason)},
-             {"throttled_repeats", measurement.throttled_repeats},
-             {"throttle_reasons", texts(measurement.throttle_reasons)},
-             {"rank", measurement.rank},
-             {"tied", measurement.tied},
-             {"final_rounds_us", numbers(measurement.final_rounds_us)}};
-    put(out, "clock_mhz", measurement.clock_mhz);
-    return out;
 }
 
-json to_json(const Environment& environment) {
-    return {{"normtune_version", to_utf8(environment.normtune_version)},
-            {"source_revision", to_utf8(environment.source_revision)},
-            {"hostname", to_utf8(environment.hostname)},
-            {"os", to_utf8(environment.os)},
-            {"device", to_json(environment.device)},
-            {"started", to_utf8(environment.started)},
-            {"seed", environment.seed}};
+void FieldReader::read(const JsonReader& in, double& value, const FieldTraits& traits) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    value = in.number(traits.null == NullNumber::infinite ? std::numeric_limits<double>::infinity() : nan);
+    if (in.json().is_null() ? traits.null == NullNumber::refused : !traits.allow(value)) {
+        in.fail(fmt::format(
+            "{} is out of range; {}", in.json().dump(),
+            std::isinf(traits.most) ? fmt::format("at least {}", traits.least) : fmt::format("{} to {}", traits.least, traits.most)));
+    }
 }
 
-json to_json(const Record& record) {
-    json out{{"timestamp", to_utf8(record.timestamp)},
-             {"backend", backend_names.name(record.backend)},
-             {"device", to_utf8(record.device)},
-             {"arch", to_utf8(record.arch)},
-             {"device_id", to_utf8(record.device_id)},
-             {"problem", to_json(record.problem)},
-             {"outcome", outcome_names.name(record.outcome)},
-             {"reason", to_utf8(record.reason)},
-             {"repeat", to_utf8(record.repeat)}};
-    add_candidate(out, record.candidate);
-    if (record.compile) {
-        out["compile"] = to_json(*record.compile);
-    }
-    if (record.verification) {
-        out["verification"] = to_json(*record.verification);
-    }
-    if (record.measurement) {
-        out["measurement"] = to_json(*record.measurement);
-    }
-    return out;
-}
-
-json to_json(const PlanSummary& plan) {
-    json pruned = json::array();
-    for (const PlanSummary::Pruned& rule : plan.pruned) {
-        pruned.push_back({{"rule", to_utf8(rule.rule)}, {"reason", to_utf8(rule.reason)}, {"count", rule.count}});
-    }
-    json out{{"problem", to_utf8(plan.problem_key)}, {"points", plan.points}, {"kept", plan.kept}, {"pruned", std::move(pruned)}};
-    if (plan.place) {
-        out["place"] = *plan.place;
-    }
-    return out;
-}
+#define BOTH_WAYS(type)                           \
+    template nlohmann::json to_json(const type&); \
+    template type from_json(const JsonReader&);
+BOTH_WAYS(Problem)
+BOTH_WAYS(Configuration)
+BOTH_WAYS(DeviceInfo)
+BOTH_WAYS(CompileInfo)
+BOTH_WAYS(Verification)
+BOTH_WAYS(Measurement)
+BOTH_WAYS(Environment)
+BOTH_WAYS(PlanSummary)
+BOTH_WAYS(Record)
+#undef BOTH_WAYS
 
 }  // namespace normtune

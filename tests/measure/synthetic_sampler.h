@@ -61,8 +61,8 @@ public:
             }
             const bool longer = interrupted == std::pair(contender.trial, taken_[contender.trial]);
             const double us = times_us_[contender.trial] * drift * (longer ? 1.3 : 1);
-            contender.series.add({{us * std::exp(sigma_ * normal_draw(random_))}, 1, "synthetic", std::nullopt, {}});
-            contender.twin.add({{us * std::exp(50 * sigma_ * normal_draw(random_))}, 1, "synthetic", std::nullopt, {}});
+            contender.series.add({{us * std::exp(sigma_ * normal_draw(random_))}, 1, 0, "synthetic", std::nullopt, {}});
+            contender.twin.add({{us * std::exp(50 * sigma_ * normal_draw(random_))}, 1, 0, "synthetic", std::nullopt, {}});
         }
         return true;
     }

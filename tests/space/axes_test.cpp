@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "space/backend_traits.h"
 
 namespace normtune {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 std::string file_text(const std::string& path) {
     std::ifstream in(std::string(NORMTUNE_SOURCE_DIR "/") + path);
@@ -108,31 +105,6 @@ TEST(Axes, DocsHaveTheTable) {
         table += line_of_docs(row);
     }
     EXPECT_NE(file_text("docs/spaces.md").find("\n\n" + table + "\n"), std::string::npos) << "docs/spaces.md should have\n\n" << table;
-}
-
-TEST(Axes, SchemaHasTheirValues) {
-    json expected = json::object();
-    json names = json::array({"key"});
-    for (const AxisRow& row : axis_table) {
-        json property;
-        if (!row.domain.names.empty()) {
-            property["enum"] = row.domain.names;
-        } else if (row.domain.zero.empty()) {
-            property = {{"type", "integer"}, {"minimum", row.domain.least}};
-        } else {
-            property["anyOf"] = {{{"const", row.domain.zero}}, {{"type", "integer"}, {"minimum", row.domain.least}}};
-        }
-        property["description"] = row.help;
-        expected[std::string(row.name)] = property;
-        names.push_back(row.name);
-    }
-    const json schema = json::parse(file_text("schemas/results.schema.json"))["$defs"]["configuration"];
-    json properties = schema["properties"];
-    properties.erase("key");
-    EXPECT_EQ(properties, expected) << "schemas/results.schema.json should have\n" << expected.dump(2);
-    const json& required = schema["required"];
-    ASSERT_LE(required.size(), names.size());
-    EXPECT_TRUE(std::equal(required.begin(), required.end(), names.begin())) << required;
 }
 
 }  // namespace

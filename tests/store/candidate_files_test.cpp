@@ -5,8 +5,7 @@
 
 #include "store/journal_lines.h"
 #include "store/result_rows.h"
-#include "store/results_json.h"
-#include "store/row_records.h"
+#include "store/results.h"
 #include "store/sample_results.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -44,7 +43,7 @@ TEST(CandidateFiles, JsonAndCsvNameProviderAndKey) {
     const Results read = parse_results_json(json, "results.json");
     const ResultRows json_rows = parse_result_rows(json, "results.json");
     const ResultRows csv_rows = parse_result_rows(csv, "results.csv");
-    const Results csv_records = records_of(csv_rows);
+    const Results csv_records = parse_results_csv(csv, "results.csv");
     ASSERT_EQ(read.records.size(), results.records.size());
     for (std::size_t i = 0; i < results.records.size(); ++i) {
         const Candidate& written = results.records[i].candidate;
@@ -75,7 +74,7 @@ TEST(CandidateFiles, WithoutAProviderAllIsNormtunes) {
             csv.replace(at, column.size(), "\n");
         }
     }
-    const Results csv_records = records_of(parse_result_rows(csv, "results.csv"));
+    const Results csv_records = parse_results_csv(csv, "results.csv");
     for (std::size_t i = 0; i < results.records.size(); ++i) {
         EXPECT_EQ(read.records[i].candidate, results.records[i].candidate);
         EXPECT_EQ(csv_records.records[i].candidate, results.records[i].candidate);
@@ -88,13 +87,13 @@ TEST(CandidateFiles, WithoutAProviderAllIsNormtunes) {
 TEST(CandidateFiles, WhatIsNoProviderIsRefused) {
     nlohmann::json record = to_json(with_a_vendors_kernel().records[1]);
     record["provider"] = "two words";
-    EXPECT_THROW(record_from_json(record), InputError);
+    EXPECT_THROW(from_json<Record>({record, ""}), InputError);
     record["provider"] = "normtune";
-    EXPECT_THROW(record_from_json(record), InputError);  // without a configuration
+    EXPECT_THROW(from_json<Record>({record, ""}), InputError);  // without a configuration
     record["provider"] = "vendor";
-    EXPECT_EQ(record_from_json(record).candidate.key(), "norm, v2");
+    EXPECT_EQ(from_json<Record>({record, ""}).candidate.key(), "norm, v2");
     record["candidate"] = "";
-    EXPECT_THROW(record_from_json(record), InputError);
+    EXPECT_THROW(from_json<Record>({record, ""}), InputError);
 }
 
 }  // namespace

@@ -120,16 +120,6 @@ TEST(ResultRows, ThrottledRoundsAreLeftOutWhereOthersRemain) {
     EXPECT_EQ(rows_of(results, "x").rows[0].rounds, 4);
 }
 
-TEST(ResultRows, AJsonFileWithAnAbsurdTimeIsRefused) {
-    Results results = sample_results();
-    results.records[0].measurement->rounds[0].median_us = -1;
-    EXPECT_THROW(rows_of(results, "x"), InputError);
-    results.records[0].measurement->rounds[0].median_us = std::nan("");
-    EXPECT_THROW(rows_of(results, "x"), InputError);
-    results.records[0].measurement->rounds[0].median_us = 1e13;
-    EXPECT_THROW(rows_of(results, "x"), InputError);
-}
-
 TEST(ResultRows, AFolderStandsForItsResults) {
     const testing::TemporaryFolder folder;
     EXPECT_THROW(read_result_rows(folder.path()), InputError);

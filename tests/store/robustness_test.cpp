@@ -6,7 +6,7 @@
 #include <random>
 
 #include "store/journal_lines.h"
-#include "store/results_json.h"
+#include "store/results.h"
 #include "store/sample_results.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -81,7 +81,7 @@ void replace_everywhere(json& document, json& place, const std::vector<json>& va
     for (const json& value : values) {
         place = value;
         try {
-            record_from_json(document);
+            from_json<Record>({document, ""});
             ++accepted;
         } catch (const InputError&) {
             ++refused;

@@ -4,9 +4,12 @@
 
 #include <cstdlib>
 
+#include "store/golden.h"
 #include "store/journal.h"
 #include "store/results.h"
+#include "store/results_schema.h"
 #include "store/sample_results.h"
+#include "support/csv_reader.h"
 #include "support/temporary_folder.h"
 #include "trial/random_record.h"
 
@@ -28,6 +31,20 @@ void write_journal(const std::string& folder, const Results& results) {
         journal.append(record);
     }
     journal.append(FinalEntry{"problem", {{"w4", {1.5}, 1, true}}});
+}
+
+TEST(Schema, IsThatOfTheFieldTables) {
+    testing::expect_golden(testing::pretty(testing::results_schema()) + '\n', "../../schemas/results.schema.json");
+}
+
+TEST(Schema, TheDocsNameEachColumn) {
+    const std::string docs = read_file(std::string(NORMTUNE_SOURCE_DIR) + "/docs/files.md");
+    const testing::TemporaryFolder folder;
+    write_results_csv({}, folder / "results.csv");
+    for (const std::string& column : testing::read_csv(read_file(folder / "results.csv"))[0]) {
+        const bool axis = axis_names.find(column).has_value();  // the docs have "`residency` … `deferred_steps`"
+        EXPECT_TRUE(axis || docs.find('`' + column + '`') != std::string::npos) << column;
+    }
 }
 
 TEST(Schema, ResultsAndJournalFit) {

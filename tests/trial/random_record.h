@@ -108,14 +108,14 @@ public:
     Measurement measurement() {
         Measurement m;
         for (int i = whole(0, 6); i > 0; --i) {
-            m.rounds.push_back({real(), whole(0, 1000), chance()});
-            m.final_rounds_us.push_back(real());
+            m.rounds.push_back({time_us(), whole(0, 1000), chance()});
+            m.final_rounds_us.push_back(time_us());
         }
         m.samples = whole(0, 1000);
         m.launches_per_sample = whole(1, 100);
-        m.p20_us = real();
-        m.p50_us = real();
-        m.p80_us = real();
+        m.p50_us = time_us();
+        m.p20_us = m.p50_us * 0.75;
+        m.p80_us = m.p50_us * 1.25;
         m.gbps = real();
         m.limit_us = real();
         m.limit_ratio = real();
@@ -151,6 +151,9 @@ public:
     std::int64_t big() { return static_cast<std::int64_t>(engine_() >> 1); }
     /// Every magnitude, so that printing with too few digits shows.
     double real() { return std::ldexp(std::uniform_real_distribution<double>(0.5, 1.0)(engine_), whole(-60, 60)); }
+
+    /// From 0.1 ns, the last digit of a CSV, on.
+    double time_us() { return std::ldexp(std::uniform_real_distribution<double>(0.5, 1.0)(engine_), whole(-11, 38)); }
 
 private:
     template <typename E, std::size_t N>

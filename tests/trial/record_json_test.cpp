@@ -17,7 +17,7 @@ using testing::RandomRecords;
 
 std::string error_of(const json& value) {
     try {
-        record_from_json(value);
+        from_json<Record>({value, ""});
     } catch (const InputError& error) {
         return error.what();
     }
@@ -29,7 +29,7 @@ TEST(RecordJson, RoundTripsEveryMemberExactly) {
     for (int i = 0; i < 500; ++i) {
         const Record before = random.record();
         const json written = to_json(before);
-        const Record after = record_from_json(json::parse(written.dump()));
+        const Record after = from_json<Record>({json::parse(written.dump()), ""});
         EXPECT_EQ(after.timestamp, before.timestamp);
         EXPECT_EQ(after.backend, before.backend);
         EXPECT_EQ(after.device, before.device);
@@ -55,7 +55,7 @@ TEST(RecordJson, EnvironmentRoundTripsIncludingSeedsAbove53Bits) {
         Environment before = random.environment();
         before.seed = std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(i);
         const json written = to_json(before);
-        const Environment after = environment_from_json(json::parse(written.dump()));
+        const Environment after = from_json<Environment>({json::parse(written.dump()), ""});
         EXPECT_EQ(after.seed, before.seed);
         EXPECT_EQ(to_json(after), written);
     }
@@ -64,7 +64,7 @@ TEST(RecordJson, EnvironmentRoundTripsIncludingSeedsAbove53Bits) {
 TEST(RecordJson, ValuesThatAreNotFiniteAreNull) {
     Record record = RandomRecords(3).record();
     record.measurement = RandomRecords(4).measurement();
-    record.measurement->p50_us = std::numeric_limits<double>::quiet_NaN();
+    record.measurement->limit_us = std::numeric_limits<double>::quiet_NaN();
     record.measurement->limit_ratio = std::numeric_limits<double>::infinity();
     record.measurement->clock_mhz = std::numeric_limits<double>::infinity();
     record.verification = Verification{};
@@ -72,14 +72,47 @@ TEST(RecordJson, ValuesThatAreNotFiniteAreNull) {
     record.verification->shapes[0].tensors[0].worst_over_bound = std::numeric_limits<double>::infinity();
 
     const json written = to_json(record);
-    EXPECT_TRUE(written["measurement"]["p50_us"].is_null());
+    EXPECT_TRUE(written["measurement"]["limit_us"].is_null());
     EXPECT_TRUE(written["measurement"]["limit_ratio"].is_null());
     EXPECT_FALSE(written["measurement"].contains("clock_mhz"));
 
-    const Record after = record_from_json(json::parse(written.dump()));
-    EXPECT_TRUE(std::isnan(after.measurement->p50_us));
+    const Record after = from_json<Record>({json::parse(written.dump()), ""});
+    EXPECT_TRUE(std::isnan(after.measurement->limit_us));
     EXPECT_TRUE(std::isnan(after.measurement->limit_ratio));
     EXPECT_EQ(after.verification->shapes[0].tensors[0].worst_over_bound, std::numeric_limits<double>::infinity());
+}
+
+TEST(RecordJson, ImpossibleValuesAreRefused) {
+    Record record = RandomRecords(6).record();
+    record.measurement = RandomRecords(7).measurement();
+    record.measurement->rounds = {{2, 5, false}};
+    record.measurement->final_rounds_us = {2};
+    record.measurement->p20_us = 1;
+    record.measurement->p50_us = 2;
+    record.measurement->p80_us = 3;
+    const json good = to_json(record);
+    ASSERT_EQ(error_of(good), "no error");
+    const auto error_with = [&](const char* pointer, const json& value) {
+        json bad = good;
+        bad[json::json_pointer(pointer)] = value;
+        return error_of(bad);
+    };
+    for (const char* const time : {"p20_us", "p50_us", "p80_us", "rounds/0/median_us", "final_rounds_us/0"}) {
+        for (const json& value : {json(-1), json(0), json(nullptr), json(1e13)}) {
+            EXPECT_EQ(error_with((std::string("/measurement/") + time).c_str(), value),
+                      "measurement/" + std::string(time) + ": " + value.dump() + " is out of range; 1e-06 to 1000000000000");
+        }
+    }
+    EXPECT_EQ(error_with("/measurement/p20_us", 2.5), "measurement: p20_us 2.5, p50_us 2 and p80_us 3 are out of order");
+    EXPECT_EQ(error_with("/measurement/p80_us", 1.5), "measurement: p20_us 1, p50_us 2 and p80_us 1.5 are out of order");
+    EXPECT_EQ(error_with("/measurement/limit_us", -1), "measurement/limit_us: -1 is out of range; at least 0");
+    EXPECT_EQ(error_with("/problem/eps", nullptr), "problem/eps: null is out of range; at least 0");
+    EXPECT_EQ(error_with("/problem/row_stride", 1).find("problem: a row_stride of 1 is less than the "), 0U);
+    for (const char* const time :
+         {"yesterday", "2026-11-20 23:59:59", "2026-13-20T23:59:59Z", "2026-11-20T24:59:59Z", "20261120T235959Z"}) {
+        EXPECT_EQ(error_with("/timestamp", time),
+                  "timestamp: '" + std::string(time) + "' is not a time in UTC such as 2026-11-20T23:59:59Z");
+    }
 }
 
 TEST(RecordJson, BytesThatAreNotTextDoNotStopTheWriter) {
@@ -87,7 +120,7 @@ TEST(RecordJson, BytesThatAreNotTextDoNotStopTheWriter) {
     record.problem.shape = {1, 1, 1};
     record.reason = std::string("ptxas: \xff\xfe died\0here", 19);
     const std::string line = to_json(record).dump();
-    EXPECT_EQ(record_from_json(json::parse(line)).reason, std::string("ptxas: \xEF\xBF\xBD\xEF\xBF\xBD died\0here", 23));
+    EXPECT_EQ(from_json<Record>({json::parse(line), ""}).reason, std::string("ptxas: \xEF\xBF\xBD\xEF\xBF\xBD died\0here", 23));
 }
 
 TEST(RecordJson, ErrorsNameThePlace) {
@@ -160,7 +193,7 @@ TEST(RecordJson, ReadsRecordsWrittenBeforeAnAxisAndWithUnknownMembers) {
     json old = to_json(record);
     old["configuration"].erase("waves_per_eu");
     old["colour"] = "blue";
-    EXPECT_EQ(record_from_json(old).candidate, record.candidate);
+    EXPECT_EQ(from_json<Record>({old, ""}).candidate, record.candidate);
 }
 
 TEST(RecordJson, ShapesBeyondAnyMemoryAreRefused) {
@@ -169,6 +202,22 @@ TEST(RecordJson, ShapesBeyondAnyMemoryAreRefused) {
     json bad = to_json(record);
     bad["problem"]["rows"] = std::int64_t{1} << 60;
     EXPECT_NE(error_of(bad).find("more elements than any tensor has"), std::string::npos) << error_of(bad);
+}
+
+TEST(ParseJson, AMemberThatIsThereTwiceIsRefused) {
+    const auto error = [](std::string_view text) -> std::string {
+        try {
+            parse_json(text, "results.json");
+        } catch (const InputError& refused) {
+            return refused.what();
+        }
+        return "no error";
+    };
+    EXPECT_EQ(error(R"({"records": [{"a": 1}, {"m": {"p50_us": 1, "x": [1, {}], "p50_us": 2}}]})"),
+              "results.json: records/1/m: the member \"p50_us\" is there twice");
+    EXPECT_EQ(error(R"([{"a": 1, "a": 1}])"), "results.json: 0: the member \"a\" is there twice");
+    EXPECT_EQ(error(R"({"a": 1, "a": 1})"), "results.json: the member \"a\" is there twice");
+    EXPECT_EQ(error(R"({"a": {"a": [{"a": 1}, {"a": 1}]}, "b": 1})"), "no error");
 }
 
 TEST(ParseJson, MessagesStayShort) {

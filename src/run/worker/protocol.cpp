@@ -163,7 +163,7 @@ Request decode_request(const std::string& text) {
     const std::string what = in.at("do").text();
     if (what == "open") {
         OpenRequest open;
-        open.problem = problem_from_json(in.at("problem").json());
+        open.problem = from_json<Problem>(in.at("problem"));
         open.buffers.rotation_bytes = in.at("rotation_bytes").whole(0);
         open.buffers.seed = in.at("seed").natural();
         open.verify_seed = in.at("verify_seed").natural();
@@ -186,7 +186,7 @@ Request decode_request(const std::string& text) {
             ahead.candidates.push_back(candidate_from_json(candidates.element(i)));
         }
         if (const auto problem = in.find("problem")) {
-            ahead.problem = problem_from_json(problem->json());
+            ahead.problem = from_json<Problem>(*problem);
         }
         return ahead;
     }
@@ -198,7 +198,7 @@ Reply decode_reply(const std::string& text) {
     const JsonReader in(message, "reply: ");
     const std::string what = in.at("is").text();
     if (what == "ready") {
-        return ReadyReply{device_info_from_json(in.at("device").json())};
+        return ReadyReply{from_json<DeviceInfo>(in.at("device"))};
     }
     if (what == "refused") {
         return RefusedReply{in.at("reason").text()};
@@ -211,10 +211,10 @@ Reply decode_reply(const std::string& text) {
         built.outcome = in.at("outcome").name_of(outcome_names);
         built.reason = in.at("reason").text();
         if (const auto compile = in.find("compile")) {
-            built.compile = compile_info_from_json(compile->json());
+            built.compile = from_json<CompileInfo>(*compile);
         }
         if (const auto verification = in.find("verification")) {
-            built.verification = verification_from_json(verification->json());
+            built.verification = from_json<Verification>(*verification);
         }
         return built;
     }

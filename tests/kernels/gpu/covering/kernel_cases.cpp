@@ -7,6 +7,7 @@
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/limits.h"
+#include "space/common_limits.h"
 
 namespace normtune::covering {
 namespace {
@@ -223,7 +224,7 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
     if (given.has_dgamma != has_dgamma || given.has_tile != (has_dgamma && c.dgamma != DgammaMethod::atomic)) {
         return "there is no dgamma, or no tile of it";
     }
-    if (c.programs_per_sm > 1 && !gpu::persistent(c)) {
+    if (c.programs_per_sm > 1 && !persistent(c)) {
         return "the grid is not persistent";
     }
     if (gpu::row_layout(c, given.problem, device).vector_bytes != c.vector_bytes) {
