@@ -51,11 +51,6 @@ std::string code_hash(const CompiledCode& code) {
     return content_hash(code.image.data(), code.image.size());
 }
 
-SourceText::SourceText(std::string text) {
-    std::string hash = content_hash(text.data(), text.size());
-    shared_ = std::make_shared<const Hashed>(Hashed{std::move(text), std::move(hash)});
-}
-
 CompileCache::CompileCache(std::string folder) : folder_(folder.empty() ? default_folder() : std::move(folder)) {}
 
 std::string CompileCache::path_of(const nlohmann::json& job) const {

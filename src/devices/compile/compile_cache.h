@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +19,10 @@ namespace normtune {
 class SourceText {
 public:
     SourceText() : SourceText(std::string()) {}
-    explicit SourceText(std::string text);
+    explicit SourceText(std::string text) {
+        std::string hash = content_hash(text.data(), text.size());
+        shared_ = std::make_shared<const Hashed>(Hashed{std::move(text), std::move(hash)});
+    }
     const std::string& text() const { return shared_->text; }
     const std::string& hash() const { return shared_->hash; }
 
