@@ -13,7 +13,8 @@ namespace normtune {
 namespace {
 
 bool is_for(const Candidate& candidate, const Problem& problem) {
-    return candidate.manifest()->problem.same_work(problem);
+    const Problem& own = candidate.manifest()->problem;
+    return own.same_work(problem) && own.operation.eps == problem.operation.eps;
 }
 
 [[noreturn]] void refuse(const LaunchManifest& manifest, const std::string& why) {

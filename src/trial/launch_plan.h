@@ -38,7 +38,7 @@ struct Launch {
     std::vector<Argument> arguments;
 
     std::int64_t programs() const { return grid[0] * grid[1] * grid[2]; }
-    int threads() const { return block[0] * block[1] * block[2]; }
+    std::int64_t threads() const { return std::int64_t{block[0]} * block[1] * block[2]; }
 };
 
 struct LaunchPlan {

@@ -42,7 +42,9 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
     for (const Step& step : steps_) {
         const Launch& launch = step.launch;
         int programs = 0;
-        check(driver_, driver_.occupancy_blocks(&programs, step.function, launch.threads(), static_cast<std::size_t>(launch.shared_bytes)),
+        check(driver_,
+              driver_.occupancy_blocks(&programs, step.function, static_cast<int>(launch.threads()),
+                                       static_cast<std::size_t>(launch.shared_bytes)),
               DeviceFault::launch_failed, "asking for the occupancy");
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported, fmt::format("not even one program of {} fits on a compute unit", launch.kernel));
@@ -55,7 +57,7 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
                                           launch.programs(), resident));
         }
         if (launch.kernel == main_kernel_) {
-            info_.occupancy = static_cast<double>(programs * launch.threads()) / std::max(1, most_threads);
+            info_.occupancy = static_cast<double>(programs) * static_cast<double>(launch.threads()) / std::max(1, most_threads);
         }
     }
 }
