@@ -66,11 +66,11 @@ std::string keys_text(const Planning& planning) {
 }
 
 /// What is worth a line of its own: what failed, what spills, what a rule took.
-bool amiss(const CompiledCode& one) {
+bool amiss(const TrialCode& one) {
     return !one.info || one.pruned || one.info->spill_bytes.value_or(0) > 0;
 }
 
-std::string code_line(const CompiledCode& one) {
+std::string code_line(const TrialCode& one) {
     if (!one.info) {
         return one.reason;
     }
@@ -88,7 +88,7 @@ struct CodeTotals {
     int registers = 0;
     std::set<std::string> distinct;
 
-    void add(const CompiledCode& one) {
+    void add(const TrialCode& one) {
         ++(one.info ? compiled : failed);
         if (one.info) {
             spilling += one.info->spill_bytes.value_or(0) > 0 ? 1 : 0;
@@ -111,7 +111,7 @@ std::string code_text(const Planning& planning, const Style& style) {
         CodeTotals totals;
         const std::string key = problem.plan.problem.key();
         for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
-            const CompiledCode& code = problem.compiled[i];
+            const TrialCode& code = problem.compiled[i];
             totals.add(code);
             all.add(code);
             if (planning.options.list || amiss(code)) {
@@ -128,7 +128,7 @@ std::string code_text(const Planning& planning, const Style& style) {
 nlohmann::json code_json(const PlannedProblem& problem) {
     nlohmann::json out = nlohmann::json::array();
     for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
-        const CompiledCode& one = problem.compiled[i];
+        const TrialCode& one = problem.compiled[i];
         nlohmann::json json{{"key", problem.kept[i].key()}, {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
         if (!one.reason.empty()) {
             json["reason"] = one.reason;

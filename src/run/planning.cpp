@@ -44,8 +44,8 @@ PlannedProblem plan_one(const Problem& problem, const PlanningOptions& options, 
     return out;
 }
 
-CompiledCode compile_one(CodeCompiler& compiler, const Problem& problem, const Configuration& configuration, const CodeRules& rules) {
-    CompiledCode out;
+TrialCode compile_one(CodeCompiler& compiler, const Problem& problem, const Configuration& configuration, const CodeRules& rules) {
+    TrialCode out;
     try {
         out.info = compiler.compile(problem, configuration);
         if (const Rule* rule = rules.taken_by(configuration, out.info->figures())) {
@@ -85,8 +85,7 @@ void compile_all(Planning& planning, CodeCompiler& compiler) {
 
 bool Planning::compiles() const {
     return std::all_of(problems.begin(), problems.end(), [](const PlannedProblem& problem) {
-        return std::all_of(problem.compiled.begin(), problem.compiled.end(),
-                           [](const CompiledCode& code) { return code.info.has_value(); });
+        return std::all_of(problem.compiled.begin(), problem.compiled.end(), [](const TrialCode& code) { return code.info.has_value(); });
     });
 }
 

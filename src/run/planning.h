@@ -22,7 +22,7 @@ struct PlanningOptions {
 };
 
 /// What the compiler says of a configuration.
-struct CompiledCode {
+struct TrialCode {
     std::optional<CompileInfo> info;  // empty: it did not compile
     std::string reason;               // why it did not, or the rule that took it
     bool pruned = false;              // by a rule that reads the code
@@ -35,8 +35,8 @@ struct PlannedProblem {
         Configuration configuration;
         std::string rule;
     };
-    std::vector<Pruned> pruned;          // where they are listed
-    std::vector<CompiledCode> compiled;  // as kept, or empty
+    std::vector<Pruned> pruned;       // where they are listed
+    std::vector<TrialCode> compiled;  // as kept, or empty
 };
 
 struct Planning {

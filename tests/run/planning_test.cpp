@@ -16,8 +16,8 @@ PlanningOptions two_problems() {
         options.problems.push_back(problem);
     }
     options.space.name = "small";
-    options.space.axes = {{Axis::num_warps, {1, 4}}, {Axis::block_size, {whole_row, 512}}};
-    options.space.rules = {{"narrow", "num_warps == 4", false, "here", 1}};
+    options.space.axes = {{Axis::rows_per_program, {1, 2, 4, 8}}, {Axis::grid, {static_cast<int>(Grid::packed)}}};
+    options.space.rules = {{"few", "rows_per_program < 4", false, "here", 1}};
     options.device = describe_architecture("sm_90");
     return options;
 }
@@ -40,12 +40,12 @@ TEST(Planning, ListsWhatIsKeptAndWhatIsPrunedWithItsRule) {
     for (const PlannedProblem& problem : plan_sweep(options).problems) {
         EXPECT_EQ(problem.kept.size(), problem.plan.kept);
         EXPECT_EQ(problem.kept.size() + problem.pruned.size(), problem.plan.points);
+        EXPECT_FALSE(problem.kept.empty());
         for (const Configuration& configuration : problem.kept) {
-            EXPECT_EQ(configuration.num_warps, 4);
+            EXPECT_LT(configuration.rows_per_program, 4);
         }
         for (const PlannedProblem::Pruned& pruned : problem.pruned) {
-            EXPECT_TRUE(pruned.rule.starts_with("invalid.") || (pruned.rule == "narrow" && pruned.configuration.num_warps != 4))
-                << pruned.rule;
+            EXPECT_EQ(pruned.rule == "few", pruned.configuration.rows_per_program >= 4) << pruned.rule;
         }
     }
 }

@@ -50,7 +50,7 @@ inline std::optional<Choice> best(Op op, Mode mode, Dtype dtype, Casting casting
                   nearest->rows == rows && nearest->cols == cols};
     if (!choice.exact && choice.launch.reduction == Reduction::even) {
         choice.launch.reduction = Reduction::masked;
-        choice.launch = even_where_it_divides(choice.launch, cols, element_bytes[static_cast<int>(dtype)]);
+        choice.launch = even_where_it_divides(choice.launch, cols, dtype_bytes[static_cast<int>(dtype)]);
     }
     return choice;
 }
@@ -84,7 +84,7 @@ std::string winners_cpp(const ExportedWinners& exported) {
            enumeration("Casting", casting_names);
     std::array<int, dtype_rows.size()> bytes{};
     std::transform(dtype_rows.begin(), dtype_rows.end(), bytes.begin(), [](const DtypeRow& row) { return row.bytes; });
-    out += fmt::format("inline constexpr int element_bytes[] = {{{}}};  // of each Dtype\n", fmt::join(bytes, ", "));
+    out += fmt::format("inline constexpr int dtype_bytes[] = {{{}}};  // of each Dtype\n", fmt::join(bytes, ", "));
     out += cpp_launch_type(axes);
     out += fmt::format("\n{}\n", cpp_even_where_it_divides(backend_traits(exported.device.backend)));
     out +=
