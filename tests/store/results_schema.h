@@ -114,7 +114,7 @@ private:
             }
             for (const auto& [name, limit] : {std::pair("minimum", traits.least), std::pair("maximum", traits.most)}) {
                 if (std::isfinite(limit)) {
-                    out[name] = whole ? json(static_cast<std::int64_t>(limit)) : json(limit);
+                    out[name] = std::floor(limit) == limit ? json(static_cast<std::int64_t>(limit)) : json(limit);
                 }
             }
         }
@@ -168,27 +168,30 @@ inline nlohmann::ordered_json results_schema() {
     return out;
 }
 
-/// What fits into a line stands on one.
-inline std::string pretty(const nlohmann::ordered_json& value, std::size_t indent = 0) {
-    const bool list = value.is_array();
-    if (!list && !value.is_object()) {
+/// What fits into a line stands on one; `used`: what stands before it.
+inline std::string pretty(const nlohmann::ordered_json& value, std::size_t indent = 0, std::size_t used = 0) {
+    if (!value.is_structured()) {
         return value.dump();
     }
-    constexpr std::size_t width = 140;
-    const auto joined = [&](const std::string& separator) {
+    const bool list = value.is_array();
+    const auto joined = [&](const std::string& separator, const auto& text_of) {
         std::string out;
         for (const auto& [key, member] : value.items()) {
-            out += out.empty() ? "" : "," + separator;
-            out += (list ? "" : nlohmann::ordered_json(key).dump() + ": ") + pretty(member, indent + 2);
+            const std::string before = list ? "" : fmt::format("\"{}\": ", key);
+            out += (out.empty() ? "" : "," + separator) + before + text_of(member, before.size());
         }
         return out;
     };
-    std::string line = (list ? "[" : "{") + joined(" ") + (list ? "]" : "}");
-    if (line.find('\n') == std::string::npos && line.size() + indent + 30 < width) {
+    const char* const brackets = list ? "[]" : "{}";
+    const std::string line = brackets[0] + joined(" ", [](const auto& member, std::size_t) { return pretty(member, 0, 0); }) + brackets[1];
+    constexpr std::size_t width = 139;  // and a comma
+    if (used + line.size() <= width && line.find('\n') == std::string::npos) {
         return line;
     }
-    const std::string margin = '\n' + std::string(indent, ' ');
-    return (list ? "[" : "{") + margin + "  " + joined(margin + "  ") + margin + (list ? "]" : "}");
+    const std::string margin = '\n' + std::string(indent + 2, ' ');
+    return brackets[0] + margin +
+           joined(margin, [&](const auto& member, std::size_t before) { return pretty(member, indent + 2, indent + 2 + before); }) + '\n' +
+           std::string(indent, ' ') + brackets[1];
 }
 
 }  // namespace normtune::testing

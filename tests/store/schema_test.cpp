@@ -41,7 +41,8 @@ TEST(Schema, TheDocsNameEachColumn) {
     const std::string docs = read_file(std::string(NORMTUNE_SOURCE_DIR) + "/docs/files.md");
     const testing::TemporaryFolder folder;
     write_results_csv({}, folder / "results.csv");
-    for (const std::string& column : testing::read_csv(read_file(folder / "results.csv"))[0]) {
+    const std::vector<std::vector<std::string>> lines = testing::read_csv(read_file(folder / "results.csv"));
+    for (const std::string& column : lines.at(0)) {
         const bool axis = axis_names.find(column).has_value();  // the docs have "`residency` … `deferred_steps`"
         EXPECT_TRUE(axis || docs.find('`' + column + '`') != std::string::npos) << column;
     }
