@@ -311,7 +311,8 @@ Results read_records(ByteSource& source, const std::string& path) {
     CsvReader reader(source, path);
     const CsvColumns header(reader);
     if (!header.has("config")) {
-        throw InputError(fmt::format("{}: is no results.csv; a results.json or results.csv of normtune is needed", path));
+        throw InputError(fmt::format("{}: is {}; a results.json or results.csv of normtune is needed", path,
+                                     header.has("kernel_provider") ? "Liger-Kernel CSV" : "no results.csv"));
     }
     CsvTrials trials(reader, header, CsvTrials::Which::all);
     Results results;
