@@ -133,8 +133,10 @@ bool CsvReader::next() {
         } else {
             split(record);
         }
-        for (std::string_view& field : fields_) {
-            field.remove_prefix(has_formula_guard(field) ? 1 : 0);
+        if (record.find('\'') != std::string_view::npos) {
+            for (std::string_view& field : fields_) {
+                field.remove_prefix(has_formula_guard(field) ? 1 : 0);
+            }
         }
         return true;
     }
