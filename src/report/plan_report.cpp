@@ -192,8 +192,9 @@ std::string plan_table(const Planning& planning, const Style& style) {
         out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
                            planning.options.problems.size(), 100 * planning.of_work);
     }
-    out += "\n" + problems.text(style);
-    out += rules.empty() ? "" : "\n" + rules.text(style);
+    out += '\n';
+    out += problems.text(style);
+    out += rules.empty() ? "" : fmt::format("\n{}", rules.text(style));
     out += planning.has_code() ? code_text(planning, style) : "";
     return out + keys_text(planning);
 }

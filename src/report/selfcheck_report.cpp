@@ -25,7 +25,8 @@ std::string selfcheck_text(const SelfCheck& sweeps, const SelfCheck& twins, cons
         for (const SelfCheck::Problem& problem : sweeps.noisier) {
             table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
         }
-        out += "\n" + table.text(style);
+        out += '\n';
+        out += table.text(style);
     }
     return out;
 }
