@@ -85,8 +85,10 @@ TEST_P(EmulatedManifests, LaunchWhatTheFileSays) {
 constexpr Case manifests[] = {
     {32, "fused_add_rms_norm/forward/bf16/gemma/6x512/residual_fp32",
      "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
-    {32, "rms_norm/full/fp32/none/13x96", "w2.t16.r4.row.registers.masked.persistent_strided.cooperative"},
-    {64, "rms_norm/backward/bf16/llama/13x96/stride104", "w2.t16.r4.row.registers.masked.persistent_strided.split.tile32x8x2"},
+    {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
+     "w2.t64.r1.row.shared.even.persistent_strided.runtime.p2.gamma_hoisted.s3.cooperative.tile16x32x2"},
+    {32, "fused_add_rms_norm/full/bf16/gemma/6x192/in_place", "w2.t32.r2.row.shared.masked.packed.runtime.split.tile8x16x1"},
+    {64, "fused_add_rms_norm/full/bf16/none/9x64", "w2.t32.r4.row.shared.where.packed.gamma_hoisted.tile32x8x1"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, EmulatedManifests, ::testing::ValuesIn(manifests));
 
