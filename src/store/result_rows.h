@@ -48,22 +48,22 @@ struct ResultRow {
     TextId configuration = 0;   // candidate's identity; the provider of Liger's rows
     TextId reason = 0;          // of an outcome other than passed
     std::uint32_t first_round = 0;
-    std::uint32_t first_final = 0;
     std::uint16_t rounds = 0;        // whose medians are known, in ResultRows::rounds_us from first_round
-    std::uint16_t finals = 0;        // the finalists' fresh rounds, from first_final
+    std::uint16_t finals = 0;        // the finalists' fresh rounds, behind them
     std::uint16_t rounds_taken = 0;  // known by number alone where `rounds` is 0; 0: not known
     std::uint16_t rank = 0;
-    std::uint32_t line = 0;      // in the file; 0: none
+    std::uint32_t line = 0;  // in the file; 0: none
+    Outcome outcome = Outcome::passed;
+    bool tied = false;           // not significantly slower than the winner
+    bool dropped = false;        // by a race, after few rounds: its time tells that it is no winner, and no more
     std::int64_t timestamp = 0;  // its digits, yyyymmddhhmmss; 0: none
     double p20_us = no_value;
     double p50_us = no_value;  // NaN: not measured
     double p80_us = no_value;
     double limit_us = no_value;  // p50 of the copy in the same rounds
     double memory_mib = no_value;
-    Outcome outcome = Outcome::passed;
-    bool tied = false;     // cannot be told apart from the winner
-    bool dropped = false;  // by a race, after few rounds: its time tells that it is no winner, and no more
 };
+static_assert(sizeof(ResultRow) == 88, "of two million trials it is most of what a comparison holds");
 
 enum class ResultFormat { results_json, results_csv, liger_csv, liger_json };
 inline constexpr NameTable<ResultFormat, 4> result_format_names{{"results.json", "results.csv", "Liger-Kernel CSV", "Liger-Kernel JSON"}};
@@ -85,7 +85,7 @@ struct ResultRows {
     StringInterner texts;
 
     std::span<const double> rounds_of(const ResultRow& row) const { return {rounds_us.data() + row.first_round, row.rounds}; }
-    std::span<const double> finals_of(const ResultRow& row) const { return {rounds_us.data() + row.first_final, row.finals}; }
+    std::span<const double> finals_of(const ResultRow& row) const { return {rounds_us.data() + row.first_round + row.rounds, row.finals}; }
     std::string_view text(TextId id) const { return texts[id]; }
     const RowProblem& problem_of(const ResultRow& row) const { return problems[row.problem]; }
     const RowOrigin& origin_of(const ResultRow& row) const { return origins[row.origin]; }

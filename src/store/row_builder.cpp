@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "support/utf8.h"
 
@@ -69,20 +70,18 @@ void RowBuilder::add_measurement(ResultRow& row, const Measurement& measured) {
     const auto good = static_cast<std::size_t>(
         std::count_if(measured.rounds.begin(), measured.rounds.end(), [](const Round& round) { return !round.throttled; }));
     const bool drop_throttled = good >= least_unthrottled;
-    const auto count_from = [&](std::uint32_t first) {
-        return static_cast<std::uint16_t>(std::min<std::size_t>(rows_.rounds_us.size() - first, UINT16_MAX));
-    };
-    row.first_round = static_cast<std::uint32_t>(rows_.rounds_us.size());
+    const auto first = rows_.rounds_us.size();
+    constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
+    row.first_round = static_cast<std::uint32_t>(first);
     for (const Round& round : measured.rounds) {
-        if (round.median_us > 0 && !(drop_throttled && round.throttled)) {
+        if (round.median_us > 0 && !(drop_throttled && round.throttled) && rows_.rounds_us.size() - first < most) {
             rows_.rounds_us.push_back(round.median_us);
         }
     }
-    row.rounds = count_from(row.first_round);
-    row.rounds_taken = row.rounds > 0 ? row.rounds : static_cast<std::uint16_t>(std::min<std::size_t>(measured.rounds.size(), UINT16_MAX));
-    row.first_final = static_cast<std::uint32_t>(rows_.rounds_us.size());
-    rows_.rounds_us.insert(rows_.rounds_us.end(), measured.final_rounds_us.begin(), measured.final_rounds_us.end());
-    row.finals = count_from(row.first_final);
+    row.rounds = static_cast<std::uint16_t>(rows_.rounds_us.size() - first);
+    row.rounds_taken = row.rounds > 0 ? row.rounds : static_cast<std::uint16_t>(std::min(measured.rounds.size(), most));
+    row.finals = static_cast<std::uint16_t>(std::min(measured.final_rounds_us.size(), most));
+    rows_.rounds_us.insert(rows_.rounds_us.end(), measured.final_rounds_us.begin(), measured.final_rounds_us.begin() + row.finals);
     row.tied = measured.tied;
     row.rank = static_cast<std::uint16_t>(std::clamp(measured.rank, 0, static_cast<int>(UINT16_MAX)));
     row.dropped = measured.stop_reason == StopReason::dropped;
