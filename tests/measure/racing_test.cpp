@@ -15,7 +15,8 @@ using testing::SyntheticSampler;
 /// Raced alone; reasons say who was dropped.
 SyntheticSampler raced(const std::vector<double>& times_us, double sigma, std::uint64_t seed) {
     SyntheticSampler sampler(times_us, sigma, seed);
-    measure_batch(*SmallProblem(times_us.size()).schedule(*find_strategy("racing")), times_us.size(), false, sampler);
+    const SmallProblem small(times_us.size());
+    measure_batch(*small.schedule(*find_strategy("racing")), times_us.size(), false, sampler);
     return sampler;
 }
 
@@ -55,12 +56,14 @@ TEST(Racing, EqualContendersStayAsManyAsTheFinalsTake) {
 TEST(Racing, AnInterruptedContenderIsNotDroppedForIt) {
     SyntheticSampler sampler(std::vector<double>(10, 100.0), 0.002, 5);
     sampler.interrupted = {3, 3};
-    measure_batch(*SmallProblem(10).schedule(*find_strategy("racing")), 10, false, sampler);
+    const SmallProblem small(10);
+    measure_batch(*small.schedule(*find_strategy("racing")), 10, false, sampler);
     EXPECT_NE(sampler.reasons()[3], StopReason::dropped);
 }
 
 TEST(Racing, MeetsTheIncumbentAndIsOverWhenItAloneIsLeft) {
-    const auto scheduler = SmallProblem(12).schedule(*find_strategy("racing"));
+    const SmallProblem small(12);
+    const auto scheduler = small.schedule(*find_strategy("racing"));
     EXPECT_TRUE(scheduler->has_incumbent());
     std::vector<double> times_us(11, 200);
     times_us.back() = 100;  // the incumbent
@@ -71,14 +74,16 @@ TEST(Racing, MeetsTheIncumbentAndIsOverWhenItAloneIsLeft) {
 }
 
 TEST(Racing, CutsRacesOfMuchTheSameSize) {
-    const auto scheduler = SmallProblem(2).schedule(*find_strategy("racing"));
+    const SmallProblem small(2);
+    const auto scheduler = small.schedule(*find_strategy("racing"));
     EXPECT_EQ(scheduler->batch_size(64), 64U);
     EXPECT_EQ(scheduler->batch_size(65), 33U);
     EXPECT_EQ(scheduler->batch_size(32), 32U);
 }
 
 TEST(Racing, OneCandidateAloneIsMeasuredInFull) {
-    const auto scheduler = SmallProblem(1).schedule(*find_strategy("racing"));
+    const SmallProblem small(1);
+    const auto scheduler = small.schedule(*find_strategy("racing"));
     EXPECT_FALSE(scheduler->has_incumbent());
     EXPECT_EQ(scheduler->round_time_us(), 2e4);
 }

@@ -18,9 +18,11 @@ struct SmallProblem {
             candidates.emplace_back(configuration);
         }
     }
-    std::unique_ptr<Scheduler> schedule(const Strategy& strategy) const {
+    /// The scheduler refers to this.
+    std::unique_ptr<Scheduler> schedule(const Strategy& strategy) const& {
         return strategy.schedule({problem, candidates, stop_rule, 2e4, 1});
     }
+    std::unique_ptr<Scheduler> schedule(const Strategy& strategy) const&& = delete;
     Problem problem;
     std::vector<Candidate> candidates;
     StopRule stop_rule;

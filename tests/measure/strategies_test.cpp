@@ -81,7 +81,8 @@ TEST_P(EachStrategy, GoesOnWithoutThoseThatFail) {
     EXPECT_EQ(sampler.stopped_by(StopReason::none), 2U);
     SyntheticSampler none_left(one_fast(2, 0), 0.01, 1);
     none_left.fails_in_round = {{0, 1}, {1, 1}};
-    EXPECT_TRUE(measure_batch(*SmallProblem(2).schedule(*GetParam()), 2, false, none_left));
+    const SmallProblem two(2);
+    EXPECT_TRUE(measure_batch(*two.schedule(*GetParam()), 2, false, none_left));
     EXPECT_EQ(none_left.rounds(), 1);
 }
 
