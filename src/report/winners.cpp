@@ -1,6 +1,8 @@
 #include "report/winners.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "judge/thumb_rule.h"
 
@@ -26,9 +28,15 @@ Winner winner_of(const ProblemRanking& ranking) {
 }  // namespace
 
 std::vector<Winner> find_winners(const Results& results, Whose whose) {
+    std::unordered_set<std::string> ranked;
+    for (const Record& record : results.records) {
+        if (record.measurement && record.measurement->rank == 1) {
+            ranked.insert(record.problem.key());
+        }
+    }
     std::vector<Winner> winners;
     for (const ProblemRanking& ranking : problem_rankings(results, whose)) {
-        if (ranking.winner->measurement->rank > 0) {
+        if (ranked.contains(ranking.problem().key())) {
             winners.push_back(winner_of(ranking));
         }
     }

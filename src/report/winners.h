@@ -23,7 +23,7 @@ struct Winner {
     double over_worst = 1;              // time of the slowest passed configuration / the winner's
 };                                      // times: the medians of the finalists' fresh rounds between finalists, else p50
 
-/// One a problem with at least one passed and ranked trial, in the order of the records. They point into `results`.
+/// One a problem that was ranked, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results, Whose whose = Whose::all);
 
 /// `width` 0: as wide as it needs (piped). Plain text; `color` adds ANSI emphasis. Where the columns do not fit the

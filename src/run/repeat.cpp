@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "support/escape.h"
-
 #include "trial/launch_manifest.h"
 
 namespace normtune {

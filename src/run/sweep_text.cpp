@@ -132,7 +132,9 @@ json without_folders(json sweep) {
         return sweep;
     }
     for (json& candidate : sweep.emplace("candidates", json::array()).first.value()) {
-        candidate.erase("folder");
+        if (candidate.is_object()) {
+            candidate.erase("folder");
+        }
     }
     sweep.emplace("candidates_only", false);
     return sweep;

@@ -8,6 +8,7 @@
 #include "support/atomic_file.h"
 #include "support/content_hash.h"
 #include "support/error.h"
+#include "support/utf8.h"
 #include "trial/candidate.h"
 
 namespace normtune {
@@ -43,6 +44,9 @@ std::shared_ptr<const LaunchManifest> load_launch_manifest(const std::string& fo
     const std::string root = file + ": ";
     auto manifest = std::make_shared<LaunchManifest>(read_launch_manifest(JsonReader(document, root)));
     manifest->folder = std::filesystem::canonical(folder).string();
+    if (!is_utf8(manifest->folder)) {
+        throw InputError(fmt::format("{}: its path is not UTF-8, as the files of a run have to name it", file));
+    }
     check_code_file(*manifest, file);
     if (manifest->provider.empty()) {
         manifest->provider = std::filesystem::path(manifest->folder).filename().string();

@@ -17,8 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr int launch_schema_version = 1;
 constexpr NameTable<Access, 3> access_names{{"in", "out", "in_out"}};
-constexpr std::int64_t most_threads = 1 << 16;
-constexpr std::int64_t most_programs = (std::int64_t{1} << 31) - 1;
+constexpr std::array<std::int64_t, 3> most_programs{(std::int64_t{1} << 31) - 1, 65535, 65535};
+constexpr std::array<std::int64_t, 3> most_threads{1024, 1024, 1024};  // and together
+constexpr std::int64_t most_registers = 1 << 16;
 constexpr std::int64_t most_shared_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 48;
 
@@ -44,26 +45,26 @@ public:
     }
     template <typename T>
     void whole(const char* name, T& value, std::int64_t most, Need need = Need::always) {
-        if (in_ == nullptr) {
-            out[name] = value;
-        } else if (const auto member = find(name, need)) {
-            value = static_cast<T>(member->whole(0, most));
-        }
+        plain(name, value, need, [&](const JsonReader& member) { return static_cast<T>(member.whole(0, most)); });
     }
-    template <typename T>
-    void number(const char* name, T& value, Need need = Need::always) {
-        if (in_ == nullptr) {
-            out[name] = value;
-        } else if (const auto member = find(name, need)) {
-            value = static_cast<T>(member->number());
-        }
+    void number(const char* name, double& value, Need need = Need::always) {
+        plain(name, value, need, [](const JsonReader& member) { return member.number(); });
     }
     void flag(const char* name, bool& value) {
-        if (in_ == nullptr) {
-            out[name] = value;
-        } else if (const auto member = find(name, Need::may_lack)) {
-            value = member->flag();
-        }
+        plain(name, value, Need::may_lack, [](const JsonReader& member) { return member.flag(); });
+    }
+    template <typename T>
+    void extents(const char* name, std::array<T, 3>& value, const std::array<std::int64_t, 3>& most) {
+        plain(name, value, Need::always, [&](const JsonReader& list) {
+            std::array<T, 3> out{};
+            if (list.size() != out.size()) {
+                list.fail("has to be three whole numbers");
+            }
+            for (std::size_t i = 0; i < out.size(); ++i) {
+                out[i] = static_cast<T>(list.element(i).whole(1, most[i]));
+            }
+            return out;
+        });
     }
     template <typename E, std::size_t N>
     void one_of(const NameTable<E, N>& names, const char* name, E& value) {
@@ -71,20 +72,6 @@ public:
             out[name] = names.name(value);
         } else {
             value = find(name, Need::always)->name_of(names);
-        }
-    }
-    template <typename T>
-    void extents(const char* name, std::array<T, 3>& value, std::int64_t most) {
-        if (in_ == nullptr) {
-            out[name] = value;
-            return;
-        }
-        const JsonReader list = *find(name, Need::always);
-        if (list.size() != value.size()) {
-            list.fail("has to be three whole numbers");
-        }
-        for (std::size_t i = 0; i < value.size(); ++i) {
-            value[i] = static_cast<T>(list.element(i).whole(1, most));
         }
     }
     template <typename T, typename Describe>
@@ -134,6 +121,15 @@ public:
     Json out = Json::object();
 
 private:
+    template <typename T, typename Read>
+    void plain(const char* name, T& value, Need need, const Read& read) {
+        if (in_ == nullptr) {
+            out[name] = value;
+        } else if (const auto member = find(name, need)) {
+            value = read(*member);
+        }
+    }
+
     const JsonReader* in_ = nullptr;
     std::set<std::string_view> known_;
 };
@@ -244,7 +240,7 @@ void describe(Members& io, LaunchManifest& manifest) {
     io.object("code", manifest, [](Members& code, LaunchManifest& of) {
         code.text("file", of.code_file, Need::may_lack);
         code.text("hash", of.code.hash, Need::may_lack);
-        code.whole("registers", of.code.registers, most_threads, Need::may_lack);
+        code.whole("registers", of.code.registers, most_registers, Need::may_lack);
         code.whole("spill_bytes", of.code.spill_bytes, most_shared_bytes, Need::may_lack);
         code.whole("shared_bytes", of.code.shared_bytes, most_shared_bytes, Need::may_lack);
         code.number("occupancy", of.code.occupancy, Need::may_lack);
@@ -272,7 +268,7 @@ void check_pointers(const LaunchManifest& manifest, const JsonReader& in) {
     }
     for (std::size_t i = 0; i < manifest.plan.launches.size(); ++i) {
         const JsonReader launch = launches.element(i);
-        if (manifest.plan.launches[i].threads() > most_threads) {
+        if (manifest.plan.launches[i].threads() > most_threads[0]) {
             launch.at("block").fail("has too many threads");
         }
         const JsonReader arguments = launch.at("arguments");

@@ -73,7 +73,7 @@ TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
         {"/launches", json::array(), "launch.json: launches: are none"},
         {"/launches/0/grid", {1, 2}, "launch.json: launches/0/grid: has to be three whole numbers"},
         {"/launches/0/block", {1, 0, 1}, "launch.json: launches/0/block/1"},
-        {"/launches/0/block", {65536, 65536, 1}, "launch.json: launches/0/block: has too many threads"},
+        {"/launches/0/block", {1024, 1024, 1024}, "launch.json: launches/0/block: has too many threads"},
         {"/launches/0/cooperativ", true, "launch.json: launches/0: unknown member 'cooperativ'; did you mean 'cooperative'?"},
         {"/launches/0/arguments/0/type", "float", "launch.json: launches/0/arguments/0/type: unknown value 'float'"},
         {"/launches/0/arguments/0/tensor", "dy",

@@ -18,9 +18,9 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     CompileInfo info = gpu::common_info(compiled, plan);
     info.registers = registers_of(compiled.code.log, main.kernel);
     info.shared_bytes = compiled.code.shared_bytes + static_cast<int>(main.shared_bytes);
-    const int programs = programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, static_cast<int>(main.threads()),
-                                                     *info.registers, *info.shared_bytes);
-    info.occupancy = static_cast<double>(programs) * static_cast<double>(main.threads()) / threads_per_multiprocessor(device.arch);
+    const int programs =
+        programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.threads(), *info.registers, *info.shared_bytes);
+    info.occupancy = static_cast<double>(programs * main.threads()) / threads_per_multiprocessor(device.arch);
     return info;
 }
 

@@ -133,8 +133,8 @@ Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** ar
         attributes[count].id = attribute_programmatic_stream_serialization;
         attributes[count++].value.flag = 1;
     }
-    const LaunchConfig config{shape.grid_x,  shape.grid_y,       shape.grid_z, shape.block_x,     shape.block_y,
-                              shape.block_z, shape.shared_bytes, stream,       attributes.data(), count};
+    const LaunchConfig config{shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0],    shape.block[1],
+                              shape.block[2], shape.shared_bytes, stream,        attributes.data(), count};
     return cuda().launch_kernel(&config, function, arguments, nullptr);
 }
 

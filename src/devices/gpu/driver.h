@@ -2,6 +2,7 @@
 // devices/hip each fill from the vendor's library, which is opened at run time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,15 +39,11 @@ enum class Attribute {
 };
 
 struct LaunchShape {
-    unsigned grid_x;
-    unsigned grid_y;
-    unsigned block_x;
+    std::array<unsigned, 3> grid;
+    std::array<unsigned, 3> block;
     unsigned shared_bytes;  // dynamic
     bool cooperative;
     bool overlaps;  // may begin while the launch before it ends (where the vendor has that: else it does not)
-    unsigned grid_z = 1;
-    unsigned block_y = 1;
-    unsigned block_z = 1;
 };
 
 /// Functions of the same shape on both sides have the vendor's own signature; addresses and handles are pointers or

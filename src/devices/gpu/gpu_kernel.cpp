@@ -42,9 +42,7 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
     for (const Step& step : steps_) {
         const Launch& launch = step.launch;
         int programs = 0;
-        check(driver_,
-              driver_.occupancy_blocks(&programs, step.function, static_cast<int>(launch.threads()),
-                                       static_cast<std::size_t>(launch.shared_bytes)),
+        check(driver_, driver_.occupancy_blocks(&programs, step.function, launch.threads(), static_cast<std::size_t>(launch.shared_bytes)),
               DeviceFault::launch_failed, "asking for the occupancy");
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported, fmt::format("not even one program of {} fits on a compute unit", launch.kernel));
@@ -57,7 +55,7 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
                                           launch.programs(), resident));
         }
         if (launch.kernel == main_kernel_) {
-            info_.occupancy = static_cast<double>(programs) * static_cast<double>(launch.threads()) / std::max(1, most_threads);
+            info_.occupancy = static_cast<double>(programs * launch.threads()) / std::max(1, most_threads);
         }
     }
 }
@@ -85,13 +83,13 @@ void GpuKernel::launch(const Step& step, const GpuBuffers& buffers, int set, Dev
         }
         packed.pointers.at(i) = &value;
     }
-    const auto& grid = step.launch.grid;
-    const auto& block = step.launch.block;
-    const LaunchShape shape{static_cast<unsigned>(grid[0]),  static_cast<unsigned>(grid[1]),
-                            static_cast<unsigned>(block[0]), static_cast<unsigned>(step.launch.shared_bytes),
-                            step.launch.cooperative,         step.launch.overlaps,
-                            static_cast<unsigned>(grid[2]),  static_cast<unsigned>(block[1]),
-                            static_cast<unsigned>(block[2])};
+    const auto grid = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.grid.at(axis)); };
+    const auto block = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.block.at(axis)); };
+    const LaunchShape shape{{grid(0), grid(1), grid(2)},
+                            {block(0), block(1), block(2)},
+                            static_cast<unsigned>(step.launch.shared_bytes),
+                            step.launch.cooperative,
+                            step.launch.overlaps};
     check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
           "launching a kernel");
 }
@@ -115,7 +113,7 @@ Rotation& GpuKernel::rotation(const GpuBuffers& buffers, DevicePointer workspace
 }
 
 void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream) {
-    const LaunchShape shape{static_cast<unsigned>(grid), 1, static_cast<unsigned>(block), 0, false, false};
+    const LaunchShape shape{{static_cast<unsigned>(grid), 1, 1}, {static_cast<unsigned>(block), 1, 1}, 0, false, false};
     check(driver, driver.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed, "launching a kernel");
 }
 

@@ -43,10 +43,8 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     if (!info.registers || !info.shared_bytes) {
         throw DeviceError(DeviceFault::compile_failed, fmt::format("the code object has no kernel {}", main.kernel));
     }
-    const int programs =
-        programs_per_compute_unit(device.arch, device.warp_size, static_cast<int>(main.threads()), *info.registers, *info.shared_bytes);
-    info.occupancy =
-        static_cast<double>(programs) * static_cast<double>(main.threads()) / threads_per_compute_unit(device.arch, device.warp_size);
+    const int programs = programs_per_compute_unit(device.arch, device.warp_size, main.threads(), *info.registers, *info.shared_bytes);
+    info.occupancy = static_cast<double>(programs * main.threads()) / threads_per_compute_unit(device.arch, device.warp_size);
     return info;
 }
 

@@ -102,14 +102,14 @@ Result function_allow_shared(Function, std::int64_t) {
 
 Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
     if (!shape.cooperative) {
-        return hip().module_launch_kernel(function, shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.block_y, shape.block_z,
-                                          shape.shared_bytes, stream, arguments, nullptr);
+        return hip().module_launch_kernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
+                                          shape.block[2], shape.shared_bytes, stream, arguments, nullptr);
     }
     if (hip().module_launch_cooperative_kernel == nullptr) {
         return not_supported;
     }
-    return hip().module_launch_cooperative_kernel(function, shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.block_y,
-                                                  shape.block_z, shape.shared_bytes, stream, arguments);
+    return hip().module_launch_cooperative_kernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
+                                                  shape.block[2], shape.shared_bytes, stream, arguments);
 }
 
 Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value) {
