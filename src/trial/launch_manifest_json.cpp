@@ -56,14 +56,14 @@ public:
     template <typename T>
     void extents(const char* name, std::array<T, 3>& value, const std::array<std::int64_t, 3>& most) {
         plain(name, value, Need::always, [&](const JsonReader& list) {
-            std::array<T, 3> out{};
-            if (list.size() != out.size()) {
+            std::array<T, 3> extent{};
+            if (list.size() != extent.size()) {
                 list.fail("has to be three whole numbers");
             }
-            for (std::size_t i = 0; i < out.size(); ++i) {
-                out[i] = static_cast<T>(list.element(i).whole(1, most[i]));
+            for (std::size_t i = 0; i < extent.size(); ++i) {
+                extent[i] = static_cast<T>(list.element(i).whole(1, most[i]));
             }
-            return out;
+            return extent;
         });
     }
     template <typename E, std::size_t N>
