@@ -49,6 +49,7 @@ Standing standing_of(const Record& record, const Record& winner, std::size_t can
 struct Trials {
     std::vector<const Record*> measured;
     std::vector<const Record*> pruned;
+    std::size_t of_others = 0;
 };
 
 const Record* winner_of(const std::vector<const Record*>& trials) {
@@ -86,12 +87,11 @@ std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose
     std::vector<std::string> order;
     std::map<std::string, Trials> trials_of;
     for (const Record& record : results.records) {
-        if (whose == Whose::own && record.candidate.configuration() == nullptr) {
-            continue;
-        }
         const std::string key = record.problem.key();
         Trials& trials = trials_of[key];
-        if (measured(record)) {
+        if (whose == Whose::own && record.candidate.configuration() == nullptr) {
+            ++trials.of_others;
+        } else if (measured(record)) {
             if (trials.measured.empty()) {
                 order.push_back(key);
             }
@@ -109,7 +109,8 @@ std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose
         const auto plan = plans.find(key);
         Trials& trials = trials_of[key];
         ProblemRanking ranking{
-            &results, plan == plans.end() ? nullptr : plan->second, winner_of(trials.measured), {}, std::move(trials.pruned)};
+            &results,        plan == plans.end() ? nullptr : plan->second, winner_of(trials.measured), {}, std::move(trials.pruned),
+            trials.of_others};
         for (const Record* trial : trials.measured) {
             ranking.standings.push_back(standing_of(*trial, *ranking.winner, trials.measured.size()));
         }

@@ -31,6 +31,7 @@ struct ProblemRanking {
     const Record* winner = nullptr;     // the best rank; the least p50 where nothing was ranked
     std::vector<Standing> standings;    // what passed and was measured, in the order of the records
     std::vector<const Record*> pruned;  // compiled, then taken by a rule: never measured
+    std::size_t of_others = 0;          // trials of other providers that are left out
 
     const Problem& problem() const { return winner->problem; }
     const DeviceInfo& device() const { return results->environment.device; }

@@ -150,7 +150,7 @@ std::size_t measured(const Audit& audit) {
 /// Sweeps that did not measure all that their plan kept: what was left out may have been the best.
 std::string incomplete(const Audit& audit) {
     const auto left_out = std::count_if(audit.rankings.begin(), audit.rankings.end(), [](const ProblemRanking& ranking) {
-        return ranking.plan != nullptr && ranking.standings.size() + ranking.pruned.size() < ranking.plan->kept;
+        return ranking.plan != nullptr && ranking.standings.size() + ranking.pruned.size() + ranking.of_others < ranking.plan->kept;
     });
     return left_out == 0 ? ""
                          : fmt::format(

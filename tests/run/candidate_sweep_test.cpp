@@ -90,6 +90,7 @@ TEST(CandidateSweep, HeuristicsAreJudgedByTheOwnConfigurationsAlone) {
     ASSERT_NE(own[0].winner->candidate.configuration(), nullptr);
     EXPECT_EQ(own[0].winner->candidate.configuration()->rows_per_program, 4);
     EXPECT_EQ(own[0].standings.size(), 6U);
+    EXPECT_EQ(own[0].of_others, 1U);
     EXPECT_EQ(problem_rankings(result.results)[0].standings.size(), 7U);
 }
 
