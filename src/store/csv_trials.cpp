@@ -268,7 +268,8 @@ CsvTrials::CsvTrials(CsvReader& reader, const CsvColumns& header, Which which)
       provider_(header.find("provider")),
       model_(header.find("model")),
       site_(header.find("site")),
-      cold_(header.find("cold")) {
+      cold_(header.find("cold")),
+      rows_left_(header.find(rows_left_column)) {
     describe(*cells_, record_);
     describe(*cells_, run_);
 }
@@ -277,9 +278,11 @@ CsvTrials::~CsvTrials() = default;
 
 bool CsvTrials::next() {
     if (!reader_.next()) {
+        check_end();
         return false;
     }
     header_.check(reader_);
+    follow_rows_left();
     try {
         cells_->begin_row();
         describe(*cells_, record_);
@@ -290,6 +293,27 @@ bool CsvTrials::next() {
         reader_.fail(error.what());
     }
     return true;
+}
+
+void CsvTrials::follow_rows_left() {
+    const std::string_view text = cell(rows_left_);
+    std::uint64_t left = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), left);
+    const bool good = error == std::errc{} && end == text.data() + text.size();
+    as_written_ = as_written_ && good && (first_ || left_ == left + 1);
+    left_ = good ? std::optional(left) : std::nullopt;
+    first_ = false;
+}
+
+/// Rows that were taken out, sorted or put behind others since are no file that was cut: their counts do not go down by one.
+void CsvTrials::check_end() const {
+    if (rows_left_ == CsvColumns::absent || first_ || left_ == 0 || (!as_written_ && reader_.line_ended())) {
+        return;
+    }
+    reader_.fail(left_ ? fmt::format("the file ends here, and {} more row{} should follow: was it cut short? Without its column {} it is "
+                                     "read as it is",
+                                     *left_, left_ == 1 ? "" : "s", rows_left_column)
+                       : "the file ends in the middle of this line: was it cut short?");
 }
 
 void CsvTrials::read_candidate() {

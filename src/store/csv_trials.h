@@ -1,7 +1,9 @@
 // Reads results.csv by the field tables of a record.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +22,7 @@ public:
     CsvTrials(CsvReader& reader, const CsvColumns& header, Which which);
     ~CsvTrials();
 
-    /// False at the end. Throws InputError "file:line: column is 'x'; what belongs there".
+    /// False at the end. Throws InputError "file:line: column is 'x'; what belongs there", and where the file was cut.
     bool next();
     /// Without its candidate; of its rounds it has the number alone.
     const Record& record() const { return record_; }
@@ -33,6 +35,8 @@ private:
     class Cells;
 
     std::string_view cell(std::size_t at) const { return at == CsvColumns::absent ? std::string_view() : reader_.fields()[at]; }
+    void follow_rows_left();
+    void check_end() const;
     void read_candidate();
     void read_uses();
 
@@ -42,8 +46,11 @@ private:
     Environment run_;
     Record record_;
     std::string candidate_;
-    std::size_t config_, provider_, model_, site_, cold_;
-    std::string models_, sites_;  // the cells that the record's uses are made of
+    std::size_t config_, provider_, model_, site_, cold_, rows_left_;
+    std::optional<std::uint64_t> left_;  // as the present row has it
+    bool as_written_ = true;             // it went down by one from row to row
+    bool first_ = true;                  // no row was read yet
+    std::string models_, sites_;         // the cells that the record's uses are made of
 };
 
 }  // namespace normtune

@@ -103,14 +103,16 @@ void write_results_csv(const Results& results, const std::string& path) {
     std::vector<std::size_t> order(header.places.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return header.places[a] < header.places[b]; });
-    std::vector<std::string> line(order.size());
-    const auto in_order = [&](const std::vector<std::string>& cells) {
+    std::vector<std::string> line(order.size() + 1);
+    const auto in_order = [&](const std::vector<std::string>& cells, std::string last) {
         std::transform(order.begin(), order.end(), line.begin(), [&](std::size_t i) { return cells[i]; });
+        line.back() = std::move(last);
         return csv_line(line);
     };
-    std::string out = in_order(header.names);
+    std::string out = in_order(header.names, std::string(rows_left_column));
+    std::size_t rows_left = results.records.size();
     for (const Record& record : results.records) {
-        out += in_order(row_of(record, results.environment).cells);
+        out += in_order(row_of(record, results.environment).cells, std::to_string(--rows_left));
     }
     write_file_atomically(path, out);
 }

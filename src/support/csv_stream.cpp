@@ -120,6 +120,7 @@ bool CsvReader::next() {
         const Extent extent = find_end();
         const std::string_view record(buffer_.data() + begin_, extent.length);
         begin_ += extent.consumed;
+        line_ended_ = extent.consumed > extent.length;
         ++next_line_;
         if (record.size() > most_csv_record_bytes) {
             fail(fmt::format("the line is longer than {} bytes, the most that is read", most_csv_record_bytes));

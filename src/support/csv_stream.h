@@ -25,6 +25,8 @@ public:
     const std::vector<std::string_view>& fields() const { return fields_; }
     /// Line of the record's beginning, from 1.
     int line() const { return record_line_; }
+    /// Did a line end follow it? Not behind the last line of a file that was cut inside it.
+    bool line_ended() const { return line_ended_; }
     const std::string& file() const { return file_; }
     [[noreturn]] void fail(std::string_view message) const;
 
@@ -48,6 +50,7 @@ private:
     bool at_end_ = false;
     int next_line_ = 1;
     int record_line_ = 0;
+    bool line_ended_ = true;
     std::vector<std::string_view> fields_;
     std::string unquoted_;  // text of the fields that had quotes
 };

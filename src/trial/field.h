@@ -21,8 +21,11 @@
 
 namespace normtune {
 
+/// The column of results.csv that is the row's and not the record's: rows that follow it, 0 in the last one.
+inline constexpr std::string_view rows_left_column = "rows_left";
+
 /// The order of results.csv. Columns of one place stand in the order of their rows; the first 28 have a place each. A new
-/// column takes a place after the last one.
+/// column takes a place after the last one. Behind them all stands rows_left.
 namespace place {
 inline constexpr int none = -1, config = 12, leading_axes = 13, ranking = 28, tokens = 29, problem = 30, axes = 31, measuring = 32,
                      code = 33, verification = 34, device_id = 35, run = 36, repeat = 37, provider = 38;

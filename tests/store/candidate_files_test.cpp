@@ -68,13 +68,13 @@ TEST(CandidateFiles, WithoutAProviderAllIsNormtunes) {
     const Results results = testing::sample_results();
     const std::string json = without(file_of(write_results_json, results, "results.json"), R"("provider":"normtune",)");
     const Results read = parse_results_json(json, "results.json");
-    std::string csv = file_of(write_results_csv, results, "results.csv");
-    for (const std::string column : {",provider\n", ",normtune\n"}) {
-        for (std::size_t at = csv.find(column); at != std::string::npos; at = csv.find(column, at)) {
-            csv.replace(at, column.size(), "\n");
-        }
+    const std::string csv = file_of(write_results_csv, results, "results.csv");
+    std::string older;
+    for (std::size_t at = 0; at < csv.size(); at = csv.find('\n', at) + 1) {
+        const std::string line = csv.substr(at, csv.find('\n', at) - at);
+        older += line.substr(0, line.rfind(',', line.rfind(',') - 1)) + '\n';  // without provider and rows_left
     }
-    const Results csv_records = parse_results_csv(csv, "results.csv");
+    const Results csv_records = parse_results_csv(older, "results.csv");
     for (std::size_t i = 0; i < results.records.size(); ++i) {
         EXPECT_EQ(read.records[i].candidate, results.records[i].candidate);
         EXPECT_EQ(csv_records.records[i].candidate, results.records[i].candidate);

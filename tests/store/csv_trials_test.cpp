@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "store/result_rows.h"
 #include "store/sample_results.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -131,6 +132,58 @@ TEST(CsvTrials, ImpossibleValuesAreRefused) {
     std::string unmeasured = std::string(header) + "rank\n" + trial + "1\n";
     unmeasured.replace(unmeasured.rfind(",2,"), 3, ",,");
     EXPECT_EQ(error_of(unmeasured), "results.csv:2: was measured, but p50_us is not there");
+}
+
+/// The reader of comparisons and that of records.
+std::vector<std::string> errors_of(const std::string& csv) {
+    std::vector<std::string> errors{error_of(csv)};
+    try {
+        parse_result_rows(csv, "results.csv");
+        errors.emplace_back("no error");
+    } catch (const InputError& error) {
+        errors.emplace_back(error.what());
+    }
+    return errors;
+}
+
+TEST(CsvTrials, AFileThatWasCutIsToldWherever) {
+    const std::string whole = csv_of(sample_results());
+    const std::size_t header_end = whole.find('\n') + 1;
+    const std::vector<std::string> good{"no error", "no error"};
+    ASSERT_EQ(errors_of(whole), good);
+    EXPECT_EQ(errors_of(whole.substr(0, whole.size() - 2)), good) << "an editor may take the last line end";
+    for (std::size_t at = header_end + 1; at < whole.size() - 3; ++at) {
+        for (const std::string& error : errors_of(whole.substr(0, at))) {
+            EXPECT_EQ(error.find("results.csv:"), 0U) << error << " at " << at;
+        }
+    }
+    const std::size_t second = whole.find('\n', header_end) + 1;
+    for (const std::string& error : errors_of(whole.substr(0, second))) {
+        EXPECT_EQ(error,
+                  "results.csv:2: the file ends here, and 4 more rows should follow: was it cut short? Without its column rows_left it "
+                  "is read as it is");
+    }
+}
+
+TEST(CsvTrials, RowsThatWereTakenOutOrPutTogetherAreNoCutFile) {
+    const std::string csv = csv_of(sample_results());
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < csv.size(); at = csv.find('\n', at) + 1) {
+        lines.push_back(csv.substr(at, csv.find('\n', at) + 1 - at));
+    }
+    ASSERT_EQ(lines.size(), 6U);
+    const auto of = [&](const std::vector<std::size_t>& numbers) {
+        std::string out = lines[0];
+        for (const std::size_t number : numbers) {
+            out += lines[number];
+        }
+        return error_of(out);
+    };
+    EXPECT_EQ(of({1, 3, 4}), "no error");
+    EXPECT_EQ(of({5, 4, 3, 2, 1}), "no error");
+    EXPECT_EQ(of({1, 2, 3, 4, 5, 1, 2, 3, 4, 5}), "no error");
+    EXPECT_NE(of({1, 2, 3}), "no error");
+    EXPECT_NE(of({3, 4}), "no error");
 }
 
 TEST(CsvTrials, AKeyThatDoesNotParseIsRefusedWithItsLine) {
