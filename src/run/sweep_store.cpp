@@ -196,7 +196,12 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
             if (plans[i].candidates.size() < 2) {
                 continue;  // nothing to choose from: whoever names one candidate wants it measured
             }
-            std::optional<StoredProblem> found = store->find(identity_of(options_.problems[i]), options_.problems[i]);
+            std::optional<StoredProblem> found;
+            try {
+                found = store->find(identity_of(options_.problems[i]), options_.problems[i]);
+            } catch (const BadRow& row) {
+                sink_.warn(row.what());
+            }
             if (found && narrow(plans[i], *found)) {
                 for (Record& record : found->records) {
                     record.problem = options_.problems[i];  // with the uses that this selection has for it

@@ -1,14 +1,19 @@
 #include "store/winner_store.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/clock.h"
 #include "support/error.h"
 #include "support/json_reader.h"
 #include "support/user_folder.h"
+#include "support/utf8.h"
+#include "trial/field.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -28,7 +33,7 @@ constexpr std::string_view create_table =
     "PRIMARY KEY (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps))";
 constexpr std::string_view select_rows =
     "SELECT backend, device, arch, driver, compute_units, kernels, space, measuring, measured_at, environment, trials, "
-    "timed, records FROM winners ";
+    "timed, records, problem FROM winners ";
 constexpr std::string_view of_identity =
     "WHERE backend = ? AND device = ? AND arch = ? AND driver = ? AND compute_units = ? AND kernels = ? AND space = ? "
     "AND measuring = ? AND problem = ? AND eps = ?";
@@ -36,7 +41,9 @@ constexpr std::string_view put_row =
     "INSERT INTO winners VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps) DO UPDATE SET "
     "measured_at = excluded.measured_at, environment = excluded.environment, trials = excluded.trials, "
-    "timed = excluded.timed, records = excluded.records WHERE excluded.measured_at >= measured_at";
+    "timed = excluded.timed, records = excluded.records WHERE excluded.measured_at >= measured_at OR measured_at > ?";
+/// Clocks of machines that share a store differ; by more than this, one was wrong.
+constexpr std::time_t clock_slack_s = 24 * 3600;
 
 /// The parameter after the last one of them.
 int bind_identity(sqlite::Statement& statement, const WinnerIdentity& identity, const Problem& problem) {
@@ -62,6 +69,20 @@ std::string text_of(const std::vector<Record>& records) {
     return out.dump();
 }
 
+/// 1, 2, … each once, of trials that passed and were measured to the end: without its winner a problem has nothing to give.
+void require_ranks(const std::vector<Record>& records, const JsonReader& in) {
+    std::set<int> ranks;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const int rank = records[i].measurement->rank;
+        if (rank > 0 && (!records[i].may_win() || !ranks.insert(rank).second)) {
+            in.element(i).fail(fmt::format("has rank {}, which {}", rank, records[i].may_win() ? "another trial has" : "it cannot have"));
+        }
+    }
+    if (ranks.empty() || *ranks.rbegin() != static_cast<int>(ranks.size())) {
+        in.fail("is not ranked from 1 on: there is no winner");
+    }
+}
+
 std::vector<Record> records_from(const JsonReader& in) {
     std::vector<Record> records;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -74,7 +95,13 @@ std::vector<Record> records_from(const JsonReader& in) {
     if (records.empty()) {
         in.fail("holds no trial");
     }
+    require_ranks(records, in);
     return records;
+}
+
+/// "2026-11-21T23:59:59Z": what is later was not measured yet.
+std::string latest_time() {
+    return utc_timestamp(std::time(nullptr) + clock_slack_s);
 }
 
 }  // namespace
@@ -144,26 +171,36 @@ void WinnerStore::create_tables() {
 
 StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
     StoredProblem out;
-    const std::string where = database_.path() + ": ";
-    const nlohmann::json backend = row.text(0);
-    const nlohmann::json environment = parse_json(row.text(9), database_.path());
-    const nlohmann::json records = parse_json(row.text(12), database_.path());
-    out.identity = {JsonReader(backend, where).name_of(backend_names),
-                    row.text(1),
-                    row.text(2),
-                    row.text(3),
-                    static_cast<int>(row.whole(4)),
-                    row.text(5),
-                    row.text(6),
-                    row.text(7)};
-    out.measured_at = row.text(8);
-    out.environment = from_json<Environment>(JsonReader(environment, where));
-    out.trials = static_cast<std::uint64_t>(row.whole(10));
-    out.timed = static_cast<std::uint64_t>(row.whole(11));
-    out.records = records_from(JsonReader(records, where));
-    if (out.timed < out.records.size() || out.trials < out.timed) {
-        throw InputError(
-            fmt::format("{}: a row of {} counts fewer trials than it has", database_.path(), quoted_for_message(out.problem().key())));
+    const std::string problem = row.text(13);
+    const std::string where = fmt::format("{}: the row of {}: ", database_.path(), quoted_for_message(problem));
+    try {
+        const nlohmann::json backend = row.text(0);
+        const nlohmann::json environment = parse_json(row.text(9), "environment");
+        const nlohmann::json records = parse_json(row.text(12), "records");
+        out.identity = {JsonReader(backend, "backend: ").name_of(backend_names),
+                        row.text(1),
+                        row.text(2),
+                        row.text(3),
+                        static_cast<int>(row.whole(4)),
+                        row.text(5),
+                        row.text(6),
+                        row.text(7)};
+        out.measured_at = row.text(8);
+        out.environment = from_json<Environment>(JsonReader(environment, "environment: "));
+        out.trials = static_cast<std::uint64_t>(row.whole(10));
+        out.timed = static_cast<std::uint64_t>(row.whole(11));
+        out.records = records_from(JsonReader(records, "records: "));
+        if (out.measured_at.empty() || !is_timestamp(out.measured_at) || out.measured_at > latest_time()) {
+            throw InputError(fmt::format("measured_at is {}, which is no time in the past", quoted_for_message(out.measured_at)));
+        }
+        if (out.problem().key() != problem) {
+            throw InputError("its trials are of another problem");
+        }
+        if (out.timed < out.records.size() || out.trials < out.timed) {
+            throw InputError("it counts fewer trials than it has");
+        }
+    } catch (const InputError& error) {
+        throw BadRow(where + error.what() + "; measuring that problem again replaces it");
     }
     return out;
 }
@@ -183,7 +220,8 @@ void WinnerStore::put(std::span<const StoredProblem> problems) {
         row.bind(next++, to_json(problem.environment).dump());
         row.bind(next++, static_cast<std::int64_t>(problem.trials));
         row.bind(next++, static_cast<std::int64_t>(problem.timed));
-        row.bind(next, text_of(problem.records));
+        row.bind(next++, text_of(problem.records));
+        row.bind(next, latest_time());
         row.step();
     }
     transaction.commit();

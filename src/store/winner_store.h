@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/error.h"
 #include "support/sqlite.h"
 #include "trial/record.h"
 
@@ -43,6 +44,12 @@ struct StoredProblem {
 /// where NORMTUNE_STORE is set to nothing, and where HOME is not known: no store.
 std::string winner_store_path();
 
+/// A row of the store that holds what no sweep puts there. Its problem can be measured again, which replaces it.
+class BadRow : public InputError {
+public:
+    using InputError::InputError;
+};
+
 /// Everything throws InputError (damaged, another program's file, written by a newer normtune) or SystemError (cannot
 /// be opened, written or locked). The file is never deleted or made anew. One connection: for one thread.
 class WinnerStore {
@@ -53,7 +60,8 @@ public:
     static WinnerStore open_or_create(const std::string& path);
 
     std::optional<StoredProblem> find(const WinnerIdentity& identity, const Problem& problem);
-    /// In one transaction: all or none. Of a problem that is there with the same identity the later measurement stays.
+    /// In one transaction: all or none. Of a problem that is there with the same identity the later measurement stays,
+    /// unless it is said to be of the future.
     void put(std::span<const StoredProblem> problems);
     /// In the order in which problems were first put.
     std::vector<StoredProblem> all();

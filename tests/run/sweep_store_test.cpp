@@ -92,6 +92,23 @@ TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
     EXPECT_EQ(in_store(folder), 2U);
 }
 
+TEST(SweepStore, ABadRowCostsAWarningAndIsMeasuredAgain) {
+    for (const char* sql : {"UPDATE winners SET records = replace(records, '\"rank\":1,', '\"rank\":9,')",
+                            "UPDATE winners SET measured_at = '9999-01-01T00:00:00Z'"}) {
+        const TemporaryFolder folder;
+        RecordingSink sink;
+        const SweepResult first = run_sweep(race(folder, "first"), sink);
+        sqlite::Database(folder.path("store"), sqlite::Missing::fail, 1000).execute(sql);
+        const SweepResult second = run_sweep(race(folder, "second"), sink);
+        EXPECT_EQ(stored_problems(second), 0U);
+        EXPECT_EQ(find_winners(second.results).size(), 1U);
+        ASSERT_EQ(sink.warnings.size(), 1U) << sql;
+        EXPECT_NE(sink.warnings[0].find("measuring that problem again replaces it"), std::string::npos) << sink.warnings[0];
+        const SweepResult third = run_sweep(race(folder, "third"), sink);
+        EXPECT_EQ(stored_problems(third), 1U) << sql;
+    }
+}
+
 TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
     const TemporaryFolder folder;
     RecordingSink sink;

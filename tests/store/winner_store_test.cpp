@@ -1,5 +1,6 @@
 #include "store/winner_store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -155,6 +156,40 @@ TEST(WinnerStore, RefusesWhatItCannotReadAndLeavesItAlone) {
     EXPECT_EQ(refusal<InputError>(row).rfind(row + ": ", 0), 0U) << refusal<InputError>(row);
     run_sql(row, "UPDATE winners SET records = '[]'");
     EXPECT_NE(refusal<InputError>(row).find("holds no trial"), std::string::npos);
+}
+
+TEST(WinnerStore, ARowThatNoSweepPutsThereIsToldAndReplaced) {
+    const auto rank_of = [](int record, const char* rank) {
+        return fmt::format("UPDATE winners SET records = json_set(records, '$[{}].measurement.rank', {})", record, rank);
+    };
+    const std::vector<std::pair<std::string, std::string>> changes{
+        {rank_of(0, "7"), "is not ranked from 1 on"},
+        {rank_of(0, "0"), "is not ranked from 1 on"},
+        {rank_of(1, "1"), "has rank 1, which another trial has"},
+        {rank_of(1, "3"), "is not ranked from 1 on"},
+        {"UPDATE winners SET records = json_set(records, '$[0].outcome', 'crashed')", "has rank 1, which it cannot have"},
+        {"UPDATE winners SET measured_at = '9999-12-31T23:59:59Z'", "is no time in the past"},
+        {"UPDATE winners SET measured_at = 'zzz'", "is no time in the past"},
+        {"UPDATE winners SET measured_at = ''", "is no time in the past"},
+        {"UPDATE winners SET records = replace(replace(records, '/8x', '/9x'), '\"rows\":8,', '\"rows\":9,')", "of another problem"},
+        {"UPDATE winners SET timed = 1", "counts fewer trials than it has"},
+    };
+    for (const auto& [sql, told] : changes) {
+        const TemporaryFolder folder;
+        const std::string path = folder / "store";
+        put(path, {stored(8, "2026-01-01T00:00:00Z")});
+        run_sql(path, sql.c_str());
+        std::string said;
+        try {
+            WinnerStore::open(path)->find(stored(8).identity, stored(8).problem());
+        } catch (const BadRow& row) {
+            said = row.what();
+        }
+        EXPECT_NE(said.find(told), std::string::npos) << sql << ": " << said;
+        EXPECT_EQ(said.rfind(path + ": the row of 'rms_norm/forward/bf16/llama/8x1024': ", 0), 0U) << said;
+        put(path, {stored(8, "2026-01-02T00:00:00Z")});
+        EXPECT_EQ(WinnerStore::open(path)->all().at(0).measured_at, "2026-01-02T00:00:00Z") << sql;
+    }
 }
 
 TEST(WinnerStore, AFileCutShortIsOneClearLine) {
