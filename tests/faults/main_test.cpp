@@ -3,7 +3,12 @@
 
 #include "run/worker/worker.h"
 
+#include "faults/frame_relay.h"
+
 int main(int argc, char** argv) {
+    if (const auto status = normtune::testing::run_as_relay(argc, argv)) {
+        return *status;
+    }
     if (const auto status = normtune::run_as_worker(argc, argv)) {
         return *status;
     }

@@ -1,6 +1,7 @@
 // A worker that cannot start, or cannot open a problem: what that costs, and what it does not.
 #include <gtest/gtest.h>
 
+#include "faults/frame_relay.h"
 #include "run/sweep_fixture.h"
 #include "support/error.h"
 
@@ -83,6 +84,43 @@ TEST(WorkerLoss, AnExecutableThatIsNoWorkerIsFoundOut) {
     options.worker_executable = "/bin/true";
     RecordingSink sink;
     EXPECT_THROW(run_sweep(options, sink), SystemError);
+}
+
+/// Runs the sweep with its worker behind a relay.
+SweepResult through_relay(const TemporaryFolder& folder, const std::string& how, const std::string& out) {
+    setenv(testing::relay_variable, how.c_str(), 1);
+    RecordingSink sink;
+    const SweepResult result = run_sweep(small_sweep(folder, "noise: {sigma: 0.01}\n", out), sink);
+    unsetenv(testing::relay_variable);
+    return result;
+}
+
+TEST(WorkerLoss, RepliesTooManyOrTooLateCostNothing) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    const SweepResult calm = run_sweep(small_sweep(folder, "noise: {sigma: 0.01}\n", "calm"), sink);
+    for (const char* how : {"twice", "late"}) {
+        const SweepResult result = through_relay(folder, how, how);
+        ASSERT_EQ(result.results.records.size(), calm.results.records.size());
+        for (std::size_t i = 0; i < calm.results.records.size(); ++i) {
+            EXPECT_EQ(result.results.records[i].measurement, calm.results.records[i].measurement) << how;
+        }
+    }
+}
+
+TEST(WorkerLoss, AMessageThatIsNoAnswerCostsOneTrialAtMost) {
+    const TemporaryFolder folder;
+    for (const std::string how : {"noise", "ahead", "other"}) {
+        const SweepResult result = through_relay(folder, how + ' ' + folder.path(how + ".done"), how);
+        ASSERT_TRUE(std::filesystem::exists(folder.path(how + ".done")));
+        std::size_t passed = 0;
+        for (const Record& record : result.results.records) {
+            passed += record.outcome == Outcome::passed ? 1 : 0;
+            EXPECT_TRUE(record.outcome == Outcome::passed || record.reason.starts_with("the worker")) << record.reason;
+        }
+        EXPECT_EQ(result.results.records.size(), 6U);
+        EXPECT_EQ(passed, 5U) << how;
+    }
 }
 
 }  // namespace

@@ -210,13 +210,13 @@ TEST(CandidateSweep, WhatFitsNoTrialIsRefused) {
 TEST(CandidateSweep, TheWorkerGetsTheWholeManifest) {
     const TemporaryFolder folder;
     const Candidate candidate = vendor(folder);
-    const Request request = decode_request(encode(Request(BuildRequest{3, candidate, true})));
+    const Request request = decode_request(encode(Request(BuildRequest{3, candidate, true}), 1)).message;
     const Candidate& built = std::get<BuildRequest>(request).candidate;
     EXPECT_EQ(built, candidate);
     ASSERT_NE(built.manifest(), nullptr);
     EXPECT_EQ(digest(*built.manifest()), digest(*candidate.manifest()));
     EXPECT_EQ(read_code(*built.manifest()), "machine code");
-    const Request ahead = decode_request(encode(Request(AheadRequest{{Configuration{}, candidate}, true, {}})));
+    const Request ahead = decode_request(encode(Request(AheadRequest{{Configuration{}, candidate}, true, {}}), 2)).message;
     EXPECT_EQ(std::get<AheadRequest>(ahead).candidates, (std::vector<Candidate>{Configuration{}, candidate}));
 }
 

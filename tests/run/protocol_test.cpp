@@ -13,12 +13,16 @@ namespace {
 
 template <typename T>
 T through_request(const T& request) {
-    return std::get<T>(decode_request(encode(Request(request))));
+    const Numbered<Request> decoded = decode_request(encode(Request(request), 7));
+    EXPECT_EQ(decoded.number, 7U);
+    return std::get<T>(decoded.message);
 }
 
 template <typename T>
 T through_reply(const T& reply) {
-    return std::get<T>(decode_reply(encode(Reply(reply))));
+    const Numbered<Reply> decoded = decode_reply(encode(Reply(reply), UINT64_MAX));
+    EXPECT_EQ(decoded.number, UINT64_MAX);
+    return std::get<T>(decoded.message);
 }
 
 TEST(Protocol, RequestsComeBackAsTheyWere) {
@@ -94,7 +98,8 @@ TEST(Protocol, ReasonsThatAreNoTextDoNotBreakIt) {
 
 TEST(Protocol, WhatIsNoMessageIsAnError) {
     for (const char* text : {"", "hello", "[]", "{}", R"({"is":"measured"})", R"({"is":"measured","batch":{"us":[]}})",
-                             R"({"is":"teapot"})", R"({"is":"built","outcome":"great","reason":""})"}) {
+                             R"({"is":"teapot"})", R"({"is":"dropped"})", R"({"is":"dropped","request":-1})",
+                             R"({"request":1,"is":"teapot"})", R"({"is":"built","outcome":"great","reason":""})"}) {
         EXPECT_THROW(decode_reply(text), InputError) << text;
     }
     EXPECT_THROW(decode_request(R"({"do":"build","trial":1,"configuration":"nonsense","verify":true})"), InputError);

@@ -78,13 +78,14 @@ Candidate candidate_from_json(const JsonReader& in) {
 }
 
 // Texts that come from elsewhere (a driver's or a compiler's words) may hold bytes that are no UTF-8.
-std::string dump(const json& message) {
+std::string dump(json message, RequestNumber number) {
+    message["request"] = number;
     return message.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace
 
-std::string encode(const Request& request) {
+std::string encode(const Request& request, RequestNumber number) {
     return dump(std::visit(Overloaded{[](const OpenRequest& open) {
                                           return json{{"do", "open"},
                                                       {"problem", to_json(open.problem)},
@@ -121,10 +122,11 @@ std::string encode(const Request& request) {
                                           }
                                           return out;
                                       }},
-                           request));
+                           request),
+                number);
 }
 
-std::string encode(const Reply& reply) {
+std::string encode(const Reply& reply, RequestNumber number) {
     return dump(
         std::visit(Overloaded{[](const ReadyReply& ready) {
                                   return json{{"is", "ready"}, {"device", to_json(ready.device)}};
@@ -154,12 +156,13 @@ std::string encode(const Reply& reply) {
                               [](const FaultReply& fault) {
                                   return json{{"is", "fault"}, {"outcome", outcome_names.name(fault.outcome)}, {"reason", fault.reason}};
                               }},
-                   reply));
+                   reply),
+        number);
 }
 
-Request decode_request(const std::string& text) {
-    const json message = parse_json(text, "request");
-    const JsonReader in(message, "request: ");
+namespace {
+
+Request request_from_json(const JsonReader& in) {
     const std::string what = in.at("do").text();
     if (what == "open") {
         OpenRequest open;
@@ -193,9 +196,7 @@ Request decode_request(const std::string& text) {
     in.at("do").fail("unknown request; known: open, build, measure, drop, ahead");
 }
 
-Reply decode_reply(const std::string& text) {
-    const json message = parse_json(text, "reply");
-    const JsonReader in(message, "reply: ");
+Reply reply_from_json(const JsonReader& in) {
     const std::string what = in.at("is").text();
     if (what == "ready") {
         return ReadyReply{from_json<DeviceInfo>(in.at("device"))};
@@ -228,6 +229,20 @@ Reply decode_reply(const std::string& text) {
         return FaultReply{in.at("outcome").name_of(outcome_names), in.at("reason").text()};
     }
     in.at("is").fail("unknown reply; known: ready, refused, opened, built, measured, dropped, fault");
+}
+
+}  // namespace
+
+Numbered<Request> decode_request(const std::string& text) {
+    const json message = parse_json(text, "request");
+    const JsonReader in(message, "request: ");
+    return {in.at("request").natural(), request_from_json(in)};
+}
+
+Numbered<Reply> decode_reply(const std::string& text) {
+    const json message = parse_json(text, "reply");
+    const JsonReader in(message, "reply: ");
+    return {in.at("request").natural(), reply_from_json(in)};
 }
 
 }  // namespace normtune

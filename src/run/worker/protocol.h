@@ -83,10 +83,20 @@ struct FaultReply {
 
 using Reply = std::variant<ReadyReply, RefusedReply, OpenedReply, BuiltReply, MeasuredReply, DroppedReply, FaultReply>;
 
-std::string encode(const Request& request);
-std::string encode(const Reply& reply);
+/// Counts the requests to one worker process, from 1; a reply has that of its request, and the worker's first message 0.
+/// What is not the answer to the last request is told by it.
+using RequestNumber = std::uint64_t;
+
+template <typename Message>
+struct Numbered {
+    RequestNumber number = 0;
+    Message message;
+};
+
+std::string encode(const Request& request, RequestNumber number);
+std::string encode(const Reply& reply, RequestNumber number);
 /// Throw InputError where the text is no such message.
-Request decode_request(const std::string& text);
-Reply decode_reply(const std::string& text);
+Numbered<Request> decode_request(const std::string& text);
+Numbered<Reply> decode_reply(const std::string& text);
 
 }  // namespace normtune

@@ -190,19 +190,20 @@ int serve_worker(int descriptor, Backend backend, int ordinal, const std::string
     try {
         device = open_device(backend, ordinal, replay_script);
     } catch (const InputError& error) {
-        channel.send(encode(Reply(RefusedReply{error.what()})));
+        channel.send(encode(Reply(RefusedReply{error.what()}), 0));
         return static_cast<int>(ExitCode::usage);
     } catch (const std::system_error& error) {
-        channel.send(encode(Reply(RefusedReply{fmt::format("the device cannot be opened: {}", error.what())})));
+        channel.send(encode(Reply(RefusedReply{fmt::format("the device cannot be opened: {}", error.what())}), 0));
         return static_cast<int>(ExitCode::usage);
     }
-    channel.send(encode(Reply(ReadyReply{device->info()})));
+    channel.send(encode(Reply(ReadyReply{device->info()}), 0));
     Worker worker(*device);
     std::string text;
     while (channel.receive(text) == Received::message) {
-        const Reply reply = std::visit(worker, decode_request(text));
+        const Numbered<Request> request = decode_request(text);
+        const Reply reply = std::visit(worker, request.message);
         std::fflush(stdout);  // whatever libraries print shall be in the log when something goes wrong later
-        if (!channel.send(encode(reply))) {
+        if (!channel.send(encode(reply, request.number))) {
             break;
         }
     }

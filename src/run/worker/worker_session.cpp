@@ -11,10 +11,6 @@ namespace normtune {
 
 namespace {
 
-Failure unexpected_reply() {
-    return {Outcome::crashed, "the worker's reply does not fit the request", false};
-}
-
 // A device that returns no sample, or one that is no time, must not reach the statistics.
 std::optional<Failure> check(const SampleBatch& batch) {
     if (batch.us.empty()) {
@@ -28,18 +24,15 @@ std::optional<Failure> check(const SampleBatch& batch) {
     return std::nullopt;
 }
 
-std::variant<SampleBatch, Failure> batch_of(std::variant<Reply, Failure> answer) {
+std::variant<SampleBatch, Failure> batch_of(std::variant<MeasuredReply, Failure> answer) {
     if (auto* failure = std::get_if<Failure>(&answer)) {
         return std::move(*failure);
     }
-    auto* measured = std::get_if<MeasuredReply>(&std::get<Reply>(answer));
-    if (measured == nullptr) {
-        return unexpected_reply();
-    }
-    if (auto failure = check(measured->batch)) {
+    SampleBatch& batch = std::get<MeasuredReply>(answer).batch;
+    if (auto failure = check(batch)) {
         return std::move(*failure);
     }
-    return std::move(measured->batch);
+    return std::move(batch);
 }
 
 }  // namespace
@@ -66,6 +59,7 @@ void WorkerSession::retire() {
 void WorkerSession::start() {
     while (!worker_) {
         worker_ = std::make_unique<WorkerProcess>(command_);
+        asked_ = 0;
         std::string text;
         const Received got = worker_->channel().receive(text, deadline_in(limits_.start_s));
         std::string reason;
@@ -75,7 +69,7 @@ void WorkerSession::start() {
         }
         if (got == Received::message) {
             try {
-                const Reply reply = decode_reply(text);
+                const Reply reply = decode_reply(text).message;
                 if (const auto* ready = std::get_if<ReadyReply>(&reply)) {
                     device_ = ready->device;
                     start_failures_ = 0;
@@ -103,45 +97,70 @@ void WorkerSession::start() {
     }
 }
 
-std::variant<Reply, Failure> WorkerSession::ask(const Request& request) {
+/// The answer to the request that was sent last. What answers an earlier one is a message too many, and left out.
+Received WorkerSession::receive(std::string& text, std::optional<Reply>& answer) {
+    const Deadline deadline = deadline_in(limits_.request_s);
+    for (;;) {
+        const Received got = worker_->channel().receive(text, deadline);
+        if (got != Received::message) {
+            return got;
+        }
+        Numbered<Reply> reply = decode_reply(text);
+        if (reply.number == asked_) {
+            answer = std::move(reply.message);
+            return got;
+        }
+        if (reply.number > asked_) {
+            throw InputError(fmt::format("it answers request {}, and {} were made", reply.number, asked_));
+        }
+        if (std::chrono::steady_clock::now() >= deadline) {
+            return Received::timed_out;
+        }
+    }
+}
+
+template <typename Wanted>
+std::variant<Wanted, Failure> WorkerSession::ask(const Request& request) {
     start();
     std::string text;
-    const bool sent = worker_->channel().send(encode(request));
-    const Received got = sent ? worker_->channel().receive(text, deadline_in(limits_.request_s)) : Received::closed;
+    std::optional<Reply> answer;
     Failure failure;
-    switch (got) {
-        case Received::message:
-            try {
-                Reply reply = decode_reply(text);
-                if (const auto* fault = std::get_if<FaultReply>(&reply)) {
+    try {
+        const bool sent = worker_->channel().send(encode(request, ++asked_));
+        switch (sent ? receive(text, answer) : Received::closed) {
+            case Received::message:
+                if (auto* wanted = std::get_if<Wanted>(&*answer)) {
+                    return std::move(*wanted);
+                }
+                if (const auto* fault = std::get_if<FaultReply>(&*answer)) {
                     if (fault->outcome == Outcome::launch_failed) {
                         retire();  // a failed launch may leave a device context that fails from then on
                     }
                     return Failure{fault->outcome, fault->reason, false};
                 }
-                return reply;
-            } catch (const InputError& error) {
-                failure.reason = fmt::format("the worker sent something that is no message: {}", error.what());
-            }
-            break;
-        case Received::malformed:
-            failure.reason = "the worker sent something that is no message";
-            break;
-        case Received::timed_out:
-            failure = {Outcome::timed_out, fmt::format("no answer within {:g} s; the worker was killed", limits_.request_s), false};
-            break;
-        case Received::interrupted:
-            retire();
-            throw Interrupted();
-        case Received::closed: {
-            const WorkerDeath death = worker_->death();
-            if (interrupt_requested()) {
+                failure.reason = "the worker's reply does not fit the request";
+                break;
+            case Received::malformed:
+                failure.reason = "the worker sent something that is no message";
+                break;
+            case Received::timed_out:
+                failure = {Outcome::timed_out, fmt::format("no answer within {:g} s; the worker was killed", limits_.request_s), false};
+                break;
+            case Received::interrupted:
                 retire();
-                throw Interrupted();  // a signal to all processes took the worker first
+                throw Interrupted();
+            case Received::closed: {
+                const WorkerDeath death = worker_->death();
+                if (interrupt_requested()) {
+                    retire();
+                    throw Interrupted();  // a signal to all processes took the worker first
+                }
+                failure = {death.outcome, death.reason, false};
+                break;
             }
-            failure = {death.outcome, death.reason, false};
-            break;
         }
+    } catch (const InputError& error) {
+        failure.reason = fmt::format("the worker sent something that is no message: {}", error.what());
     }
     retire();
     return failure;
@@ -151,43 +170,36 @@ std::variant<OpenedReply, Failure> WorkerSession::open() {
     start();
     // A second attempt: the memory of a worker that was just killed may come back late.
     for (int attempt = 0; !opened_; ++attempt) {
-        std::variant<Reply, Failure> answer = ask(problem_);
-        auto* failure = std::get_if<Failure>(&answer);
-        const auto* opened = failure ? nullptr : std::get_if<OpenedReply>(&std::get<Reply>(answer));
-        if (opened != nullptr) {
+        std::variant<OpenedReply, Failure> answer = ask<OpenedReply>(problem_);
+        if (const auto* opened = std::get_if<OpenedReply>(&answer)) {
             opened_ = *opened;
-        } else if (attempt > 0 || (failure && failure->outcome == Outcome::timed_out)) {
-            Failure last = failure ? *failure : unexpected_reply();
-            last.of_problem = true;
-            last.reason = "the problem could not be opened: " + last.reason;
-            return last;
+        } else if (Failure& failure = std::get<Failure>(answer); attempt > 0 || failure.outcome == Outcome::timed_out) {
+            failure.of_problem = true;
+            failure.reason = "the problem could not be opened: " + failure.reason;
+            return failure;
         }
     }
     return *opened_;
 }
 
-std::variant<Reply, Failure> WorkerSession::ask_opened(const Request& request) {
+template <typename Wanted>
+std::variant<Wanted, Failure> WorkerSession::ask_opened(const Request& request) {
     if (auto opened = open(); auto* failure = std::get_if<Failure>(&opened)) {
         return std::move(*failure);
     }
-    return ask(request);
+    return ask<Wanted>(request);
 }
 
 std::variant<BuiltReply, Failure> WorkerSession::build(const BuildRequest& request) {
-    std::variant<Reply, Failure> answer = ask_opened(request);
-    if (auto* failure = std::get_if<Failure>(&answer)) {
-        return std::move(*failure);
+    std::variant<BuiltReply, Failure> answer = ask_opened<BuiltReply>(request);
+    if (const auto* built = std::get_if<BuiltReply>(&answer)) {
+        if (built->outcome == Outcome::passed) {
+            built_.insert(request.trial);
+        } else if (built->outcome == Outcome::launch_failed) {
+            retire();
+        }
     }
-    auto* built = std::get_if<BuiltReply>(&std::get<Reply>(answer));
-    if (built == nullptr) {
-        return unexpected_reply();
-    }
-    if (built->outcome == Outcome::passed) {
-        built_.insert(request.trial);
-    } else if (built->outcome == Outcome::launch_failed) {
-        retire();
-    }
-    return std::move(*built);
+    return answer;
 }
 
 std::variant<BuiltReply, Failure> WorkerSession::build(TrialId trial, const Candidate& candidate) {
@@ -204,20 +216,20 @@ std::variant<SampleBatch, Failure> WorkerSession::measure(TrialId trial, const C
             return Failure{reply.outcome, "built once, but not again: " + reply.reason, false};
         }
     }
-    return batch_of(ask_opened(MeasureRequest{trial, request}));
+    return batch_of(ask_opened<MeasuredReply>(MeasureRequest{trial, request}));
 }
 
 std::variant<SampleBatch, Failure> WorkerSession::measure(const SampleRequest& request) {
-    return batch_of(ask_opened(MeasureRequest{0, request}));
+    return batch_of(ask_opened<MeasuredReply>(MeasureRequest{0, request}));
 }
 
 void WorkerSession::compile_ahead(AheadRequest request) {
-    ask_opened(std::move(request));
+    ask_opened<DroppedReply>(std::move(request));
 }
 
 void WorkerSession::drop(TrialId trial) {
     if (built_.erase(trial) != 0) {
-        ask(DropRequest{trial});
+        ask<DroppedReply>(DropRequest{trial});
     }
 }
 

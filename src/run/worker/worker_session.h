@@ -59,8 +59,11 @@ public:
 
 private:
     void start();
-    std::variant<Reply, Failure> ask(const Request& request);
-    std::variant<Reply, Failure> ask_opened(const Request& request);
+    Received receive(std::string& text, std::optional<Reply>& answer);
+    template <typename Wanted>
+    std::variant<Wanted, Failure> ask(const Request& request);
+    template <typename Wanted>
+    std::variant<Wanted, Failure> ask_opened(const Request& request);
     std::variant<BuiltReply, Failure> build(const BuildRequest& request);
 
     WorkerCommand command_;
@@ -71,6 +74,7 @@ private:
     std::optional<OpenedReply> opened_;  // by this worker
     std::set<TrialId> built_;            // in this worker
     int start_failures_ = 0;             // in a row
+    RequestNumber asked_ = 0;            // of this worker
 };
 
 }  // namespace normtune
