@@ -13,6 +13,7 @@ namespace normtune::cpu {
 namespace {
 
 constexpr std::int64_t line = 64;
+constexpr std::int64_t page = 4096;
 /// Pieces that are filled and copied by one thread at a time.
 constexpr std::int64_t piece_bytes = 1 << 20;
 /// In place, dx takes dy's place and grows by up to gamma's largest value a launch: fp16 bears this many.
@@ -62,25 +63,32 @@ CpuBuffers::~CpuBuffers() {
 
 void CpuBuffers::lay_out() {
     copy_bytes_ = std::max(line, least_bytes(problem_) / 2 / line * line);
+    for (const Tensor& tensor : tensors(problem_)) {
+        tensor_bytes_ += tensor.shared() ? 0 : tensor.span_bytes();
+    }
+    // Tensors that start at the same place of a page hold up each other's loads: each starts somewhere else. Of a short problem
+    // there are up to a million sets: they take little more than their tensors.
+    const bool is_short = tensor_bytes_ < 16 * page;
+    const std::int64_t apart = tensor_bytes_ < page ? 0 : 9 * line;
+    const std::int64_t unit = is_short ? line : page;
+    copy_offset_ = is_short ? apart : 32 * line;
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     int index = 0;
     for (const Tensor& tensor : tensors(problem_)) {
         if (tensor.shared()) {
             places_.push_back({tensor, 0});
-            gamma_bytes_ = rounded_up(tensor.span_bytes() + line, 4096);
+            gamma_bytes_ = rounded_up(tensor.span_bytes() + line, page);
             continue;
         }
-        tensor_bytes_ += tensor.span_bytes();
         overwritten_ = tensor.access == Access::in_out ? std::optional(tensor.role) : overwritten_;
-        // Tensors that start at the same place of a page hold up each other's loads: each starts somewhere else.
-        const std::int64_t stagger = 9 * line * ++index;
+        const std::int64_t stagger = is_short ? apart : apart * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
         places_.push_back({tensor, end + stagger});
         end = rounded_up(end + stagger + tensor.span_bytes() + line, line);
     }
-    inputs_bytes_ = rounded_up(std::max(inputs, copy_bytes_), 4096);
-    set_bytes_ = inputs_bytes_ + rounded_up(std::max(outputs, copy_bytes_ + 32 * line), 4096);
+    inputs_bytes_ = rounded_up(std::max(inputs, copy_bytes_), unit);
+    set_bytes_ = inputs_bytes_ + rounded_up(std::max(outputs, copy_bytes_ + copy_offset_), unit);
     for (Place& place : places_) {
         if (!is_input(place.tensor)) {
             place.offset += inputs_bytes_;
@@ -158,7 +166,7 @@ int CpuBuffers::next_set() {
 void CpuBuffers::copy(Team& team, int set, const CopyMethod& method) const {
     const std::byte* from = block_.data() + gamma_bytes_ + set * set_bytes_;
     // Not at the same place of a page as the source, for the reason given in lay_out().
-    std::byte* to = block_.data() + gamma_bytes_ + set * set_bytes_ + inputs_bytes_ + 32 * line;
+    std::byte* to = block_.data() + gamma_bytes_ + set * set_bytes_ + inputs_bytes_ + copy_offset_;
     const CopyPass pass = method.stream ? memory_->passes.copy_stream : memory_->passes.copy;
     const std::int64_t share = rounded_up((copy_bytes_ + team.size() - 1) / team.size(), line);
     const std::int64_t chunk = method.chunk_bytes == 0 ? share : method.chunk_bytes;
@@ -236,8 +244,7 @@ void CpuBuffers::fill(Team& team) {
 
 void CpuBuffers::touch_outputs(Team& team) const {
     // Everything that is not an input of a tensor: outputs, and what only the copy uses.
-    constexpr std::int64_t page = 4096;
-    const std::int64_t pages = set_bytes_ / page;
+    const std::int64_t pages = (set_bytes_ + page - 1) / page;
     constexpr std::int64_t pages_a_task = 512;
     const std::int64_t tasks = (pages + pages_a_task - 1) / pages_a_task;
     std::int64_t filled = 0;

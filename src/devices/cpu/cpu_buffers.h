@@ -91,7 +91,8 @@ private:
     std::int64_t tensor_bytes_ = 0;  // of a set, gamma not counted
     std::int64_t inputs_bytes_ = 0;  // where a set's outputs start
     std::int64_t set_bytes_ = 0;
-    std::int64_t copy_bytes_ = 0;  // that a copy reads, and writes
+    std::int64_t copy_bytes_ = 0;   // that a copy reads, and writes
+    std::int64_t copy_offset_ = 0;  // from the outputs' start to what it writes
     int sets_ = 1;
     Block block_;
     std::optional<int> last_set_;
