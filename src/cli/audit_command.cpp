@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/result_options.h"
@@ -29,6 +31,11 @@ public:
         std::vector<Audit> audits;
         audits.reserve(devices.size());
         for (const std::vector<Results>& runs : devices) {
+            std::size_t trials = 0;
+            for (const Results& run : runs) {
+                trials += run.records.size();
+            }
+            const Notice notice(fmt::format("judging {} trials by {} rules", trials, rules.size()));
             audits.push_back(audit(runs, heuristics_, rules));
         }
         const std::string report =

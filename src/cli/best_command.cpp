@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "report/export/best_export.h"
 #include "report/winners.h"
-#include "store/results.h"
+#include "store/results_stream.h"
 #include "store/stored_results.h"
 #include "support/escape.h"
 
@@ -50,7 +50,7 @@ private:
         }
         std::vector<Results> all;
         for (const std::string& file : files_) {
-            all.push_back(read_results_json(file));
+            all.push_back(read_judged_results(file));
         }
         headings_ = files_;
         return all;

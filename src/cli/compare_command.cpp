@@ -40,10 +40,12 @@ public:
         const auto most = static_cast<std::size_t>(most_);
         if (format_ == "table") {
             print(comparison_table(comparison, summary, most, style_of(stdout)));
+        } else if (format_ == "markdown") {
+            print_data(comparison_markdown(comparison, summary, most));
         } else {
-            print_data(format_ == "json"  ? comparison_json(comparison, summary)
-                       : format_ == "csv" ? comparison_csv(comparison)
-                                          : comparison_markdown(comparison, summary, most));
+            TextSink out(print_data);
+            format_ == "json" ? write_comparison_json(out, comparison, summary) : write_comparison_csv(out, comparison);
+            out.flush();
         }
         return summary.count(Verdict::slower) > 0      ? ExitCode::regression
                : summary.count(Verdict::ambiguous) > 0 ? ExitCode::inconclusive

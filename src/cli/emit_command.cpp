@@ -12,7 +12,7 @@
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
 #include "report/winners.h"
-#include "store/results.h"
+#include "store/results_stream.h"
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
 #include "support/version.h"
@@ -94,7 +94,7 @@ private:
         if (!configuration_.empty()) {
             return {problem, Configuration::parse(configuration_)};
         }
-        const Results results = read_results_json(from_);
+        const Results results = read_judged_results(from_);
         const std::vector<Winner> winners = find_winners(results);
         const auto found = std::find_if(winners.begin(), winners.end(), [&](const Winner& winner) {
             return winner.record != nullptr && winner.record->problem.same_work(problem);

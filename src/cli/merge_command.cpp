@@ -33,7 +33,7 @@ public:
             require_results(file);
             parts.push_back({file, read_results_json(file)});
         }
-        Merged merged = merge_results(parts, settings_);
+        Merged merged = merge_results(std::move(parts), settings_);
         if (!merged.refused.empty()) {
             complain(merged.refused);
             return ExitCode::not_comparable;

@@ -11,6 +11,7 @@
 
 #include "support/error.h"
 #include "support/escape.h"
+#include "support/utf8.h"
 
 namespace normtune::cli {
 
@@ -26,8 +27,26 @@ void print(std::string_view report) {
     print_data(report_for_terminal(report));
 }
 
+namespace {
+
+/// Words of thousands of characters (a path, a key) are no help in full.
+std::string with_short_words(std::string_view text) {
+    constexpr std::size_t longest = 1000, kept = 60;
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        out += word.size() <= longest ? std::string(word) : fmt::format("{}… ({} characters)", to_utf8(word.substr(0, kept)), word.size());
+        out += end < text.size() ? " " : "";
+        at = end + 1;
+    }
+    return out;
+}
+
+}  // namespace
+
 void complain(std::string_view message) {
-    const std::string line = report_for_terminal("normtune: " + for_terminal(message)) + "\n";
+    const std::string line = report_for_terminal("normtune: " + for_terminal(with_short_words(message))) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -7,6 +7,8 @@
 
 #include "cli/output.h"
 #include "devices/registry.h"
+#include "store/results_stream.h"
+#include "support/escape.h"
 
 namespace normtune::cli {
 namespace {
@@ -39,6 +41,21 @@ void describe_device(Results& run, const std::string& file, const std::optional<
 
 }  // namespace
 
+Notice::Notice(const std::string& text) {
+    if (is_terminal(stderr)) {
+        const std::string line = "\r\033[K" + for_terminal(text) + " …";
+        std::fwrite(line.data(), 1, line.size(), stderr);
+        std::fflush(stderr);
+    }
+}
+
+Notice::~Notice() {
+    if (is_terminal(stderr)) {
+        std::fputs("\r\033[K", stderr);
+        std::fflush(stderr);
+    }
+}
+
 void RecordFiles::declare(OptionSet& options) {
     options.many("RESULTS", file(files_), "results.json or results.csv files, or run folders (of which\nresults.json is read)");
     options.one("--compute-units", whole_number(1, most_compute_units, compute_units_),
@@ -51,13 +68,14 @@ std::vector<Results> RecordFiles::read() const {
     }
     std::vector<Results> runs;
     for (const std::string& file : files_) {
-        if (!file.ends_with(".csv")) {
-            runs.push_back(read_results_json(file));
-            continue;
+        const bool csv = file.ends_with(".csv");
+        {
+            const Notice notice("reading " + file);
+            runs.push_back(csv ? read_results_csv(file) : read_judged_results(file));
         }
-        Results run = read_results_csv(file);
-        describe_device(run, file, compute_units_);
-        runs.push_back(std::move(run));
+        if (csv) {
+            describe_device(runs.back(), file, compute_units_);
+        }
     }
     return runs;
 }

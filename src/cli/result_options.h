@@ -13,6 +13,15 @@
 
 namespace normtune::cli {
 
+/// Says on a terminal's stderr what takes a while, until it is over.
+class Notice {
+public:
+    explicit Notice(const std::string& text);
+    ~Notice();
+    Notice(const Notice&) = delete;
+    Notice& operator=(const Notice&) = delete;
+};
+
 /// Result files for the commands that judge configurations, with what a CSV does not say of its device made up for.
 class RecordFiles {
 public:

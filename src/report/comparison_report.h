@@ -9,6 +9,7 @@
 #include "judge/comparison.h"
 #include "judge/summary.h"
 #include "report/table.h"
+#include "support/text_sink.h"
 
 namespace normtune {
 
@@ -19,10 +20,10 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);
 
 /// schemas/comparison.schema.json.
-std::string comparison_json(const Comparison& comparison, const Summary& summary);
+void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary);
 
 /// One line a pair, RFC 4180.
-std::string comparison_csv(const Comparison& comparison);
+void write_comparison_csv(TextSink& out, const Comparison& comparison);
 
 // --- What these have in common ---
 

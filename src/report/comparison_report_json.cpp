@@ -81,7 +81,7 @@ json extremes_json(const Comparison& comparison, const std::vector<const Pair*>&
 
 }  // namespace
 
-std::string comparison_json(const Comparison& comparison, const Summary& summary) {
+void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary) {
     const CompareSettings& settings = comparison.settings;
     json counts = json::object();
     for (std::size_t i = 0; i < verdict_names.names.size(); ++i) {
@@ -92,49 +92,36 @@ std::string comparison_json(const Comparison& comparison, const Summary& summary
                     {"slower", group.slower}, {"faster", group.faster}, {"geometric_mean", number(group.geometric_mean)}};
     };
     const RunToRun& noise = comparison.run_to_run;
-    const Control& control = comparison.control;
-    const auto runs = [&](double change) {
-        const int count = settings.metric == Metric::latency ? comparison.runs_to_find(change) : 0;
-        return json_if(count > 0, count);
-    };
-    return json_document(comparison_schema_version,
-                         {{"baseline", side_json(*comparison.baseline)},
-                          {"candidate", side_json(*comparison.candidate)},
-                          {"settings",
-                           {{"by", match_by_names.name(settings.by)},
-                            {"metric", metric_names.name(settings.metric)},
-                            {"unit", settings.metric == Metric::latency ? "us" : "MiB"},
-                            {"threshold", settings.threshold},
-                            {"margin", settings.margin},
-                            {"false_discoveries", settings.false_discoveries},
-                            {"across", json_list(settings.across, [](Facet facet) { return facet_names.name(facet); })}}},
-                          {"run_to_run",
-                           {{"deviation", noise.deviation},
-                            {"copies", noise.copies},
-                            {"copy_ratio", noise.copy_ratio},
-                            {"copy_deviation", noise.copy_deviation},
-                            {"spread", noise.spread}}},
-                          {"floor_us", {{"before", number(comparison.floors.before_us)}, {"after", number(comparison.floors.after_us)}}},
-                          {"control",
-                           {{"pairs", control.pairs},
-                            {"shift", json_if(control.known(), control.shift)},
-                            {"shift_us", json_if(control.known(), control.shift_us)},
-                            {"deviation", json_if(control.known(), control.deviation)},
-                            {"deviation_us", json_if(control.known(), control.deviation_us)}}},
-                          {"processes", {{"before", comparison.processes[0]}, {"after", comparison.processes[1]}}},
-                          {"runs_to_find", {{"1%", runs(0.01)}, {"2%", runs(0.02)}}},
-                          {"coverage", comparison.coverage},
-                          {"dropped", comparison.dropped},
-                          {"failed_both", comparison.failed_both},
-                          {"counts", std::move(counts)},
-                          {"groups", json_list(summary.groups, group_json)},
-                          {"worst", extremes_json(comparison, summary.worst)},
-                          {"best", extremes_json(comparison, summary.best)},
-                          {"pairs", json_list(comparison.pairs, [&](const Pair& pair) { return pair_json(comparison, pair); })}});
+    write_json_document(out, comparison_schema_version,
+                        {{"baseline", side_json(*comparison.baseline)},
+                         {"candidate", side_json(*comparison.candidate)},
+                         {"settings",
+                          {{"by", match_by_names.name(settings.by)},
+                           {"metric", metric_names.name(settings.metric)},
+                           {"unit", settings.metric == Metric::latency ? "us" : "MiB"},
+                           {"threshold", settings.threshold},
+                           {"margin", settings.margin},
+                           {"false_discoveries", settings.false_discoveries},
+                           {"across", json_list(settings.across, [](Facet facet) { return facet_names.name(facet); })}}},
+                         {"run_to_run",
+                          {{"deviation", noise.deviation},
+                           {"copies", noise.copies},
+                           {"copy_ratio", noise.copy_ratio},
+                           {"copy_deviation", noise.copy_deviation},
+                           {"spread", noise.spread}}},
+                         {"coverage", comparison.coverage},
+                         {"dropped", comparison.dropped},
+                         {"failed_both", comparison.failed_both},
+                         {"counts", std::move(counts)},
+                         {"groups", json_list(summary.groups, group_json)},
+                         {"worst", extremes_json(comparison, summary.worst)},
+                         {"best", extremes_json(comparison, summary.best)},
+                         {"pairs", json::array()}},
+                        "pairs", comparison.pairs.size(), [&](std::size_t i) { return pair_json(comparison, comparison.pairs[i]); });
 }
 
-std::string comparison_csv(const Comparison& comparison) {
-    std::string out = fmt::format(
+void write_comparison_csv(TextSink& out, const Comparison& comparison) {
+    out += fmt::format(
         "verdict,op,mode,dtype,casting,model,site,rows,cols,problem,baseline_config,candidate_config,"
         "before_{0},after_{0},ratio,ratio_low,ratio_high,p,evidence,note\r\n",
         comparison.settings.metric == Metric::latency ? "us" : "mib");
@@ -167,7 +154,6 @@ std::string comparison_csv(const Comparison& comparison) {
                          std::string(evidence_names.name(pair.evidence)),
                          comparison.note(pair)});
     }
-    return out;
 }
 
 }  // namespace normtune

@@ -1,9 +1,13 @@
 // What the JSON documents of reports have in common.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
+
+#include "support/text_sink.h"
 
 namespace normtune {
 
@@ -25,5 +29,8 @@ nlohmann::json json_if(bool there, const T& value) {
 
 /// The whole document: `members`, the schema's version and normtune's.
 std::string json_document(int schema_version, nlohmann::json members);
+/// Writes the same, with the list that `members` has empty and is too long to be held: its elements are made one by one.
+void write_json_document(TextSink& out, int schema_version, nlohmann::json members, std::string_view list, std::size_t length,
+                         const std::function<nlohmann::json(std::size_t)>& make);
 
 }  // namespace normtune

@@ -20,10 +20,10 @@ namespace {
 struct Piece {
     const NamedResults* from = nullptr;
     const PlanSummary* plan = nullptr;
-    std::vector<const Record*> records;
+    std::vector<Record*> records;
 };
 
-std::vector<Piece> pieces_of(const NamedResults& part) {
+std::vector<Piece> pieces_of(NamedResults& part) {
     std::vector<Piece> pieces;
     std::unordered_map<std::string_view, std::size_t> places;
     for (const PlanSummary& plan : part.results.plans) {
@@ -31,7 +31,7 @@ std::vector<Piece> pieces_of(const NamedResults& part) {
         pieces.push_back({&part, &plan, {}});
     }
     std::unordered_set<std::string> seen;
-    for (const Record& record : part.results.records) {
+    for (Record& record : part.results.records) {
         const auto found = places.find(record.problem.key());
         if (found == places.end()) {
             throw InputError(fmt::format("{}: has records of {}, and its \"plans\" do not have that problem: the file is damaged",
@@ -89,7 +89,7 @@ std::vector<std::size_t> groups_of(const std::vector<NamedResults>& parts) {
 }
 
 /// All pieces in the order of the merged results.
-std::vector<Piece> ordered_pieces(const std::vector<NamedResults>& parts) {
+std::vector<Piece> ordered_pieces(std::vector<NamedResults>& parts) {
     const std::vector<std::size_t> groups = groups_of(parts);
     std::vector<std::pair<std::size_t, Piece>> pieces;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -174,7 +174,7 @@ std::optional<SweepIdentity> joined_sweep(const std::vector<NamedResults>& parts
 
 }  // namespace
 
-Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings& settings) {
+Merged merge_results(std::vector<NamedResults> parts, const MergeSettings& settings) {
     Merged merged;
     merged.refused = why_not_alike(parts, settings.across);
     if (merged.refused.empty()) {
@@ -189,6 +189,7 @@ Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings
     }
     Results& results = merged.results;
     std::unordered_map<std::string_view, const Piece*> taken;
+    std::vector<Record*> records;  // moved when all pieces have been compared
     const std::vector<Piece> pieces = ordered_pieces(parts);
     for (const Piece& piece : pieces) {
         const auto [found, is_new] = taken.emplace(piece.plan->problem_key, &piece);
@@ -200,9 +201,11 @@ Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings
             continue;
         }
         results.plans.push_back(*piece.plan);
-        for (const Record* record : piece.records) {
-            results.records.push_back(*record);
-        }
+        records.insert(records.end(), piece.records.begin(), piece.records.end());
+    }
+    results.records.reserve(records.size());
+    for (Record* record : records) {
+        results.records.push_back(std::move(*record));
     }
     results.merged = runs_of(parts);
     results.environment = joined_environment(results.merged);

@@ -34,6 +34,6 @@ struct Merged {
 /// they agree in every trial of it, and is refused otherwise: its ranks rest on rounds that were measured side by side.
 /// Throws InputError where a file has a trial twice, or records of
 /// problems that its plans do not have. The environment is the first's, with texts that differ joined by ';'. `command` is left empty.
-Merged merge_results(const std::vector<NamedResults>& parts, const MergeSettings& settings);
+Merged merge_results(std::vector<NamedResults> parts, const MergeSettings& settings);
 
 }  // namespace normtune

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "store/results.h"
-#include "support/atomic_file.h"
 #include "support/csv.h"
+#include "support/text_sink.h"
 #include "trial/record_fields.h"
 
 namespace normtune {
@@ -109,12 +109,13 @@ void write_results_csv(const Results& results, const std::string& path) {
         line.back() = std::move(last);
         return csv_line(line);
     };
-    std::string out = in_order(header.names, std::string(rows_left_column));
-    std::size_t rows_left = results.records.size();
-    for (const Record& record : results.records) {
-        out += in_order(row_of(record, results.environment).cells, std::to_string(--rows_left));
-    }
-    write_file_atomically(path, out);
+    write_file_atomically(path, [&](TextSink& out) {
+        out += in_order(header.names, std::string(rows_left_column));
+        std::size_t rows_left = results.records.size();
+        for (const Record& record : results.records) {
+            out += in_order(row_of(record, results.environment).cells, std::to_string(--rows_left));
+        }
+    });
 }
 
 }  // namespace normtune

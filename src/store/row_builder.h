@@ -31,6 +31,8 @@ public:
     std::uint32_t problem(const Problem& problem);
     std::uint32_t problem(RowProblem problem);
     std::uint32_t origin(const RowOrigin& origin);
+    /// Of all rows: for results that tell it of the run.
+    void set_driver(std::string_view driver);
     ResultRows take() { return std::move(rows_); }
 
 private:

@@ -17,12 +17,25 @@
 #include "support/byte_source.h"
 #include "support/descriptor.h"
 #include "support/error.h"
+#include "support/text_sink.h"
 
 namespace normtune {
 namespace {
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
     throw SystemError(fmt::format("{}: cannot be written: {}", path, system_reason(error)));
+}
+
+using Make = std::function<void(TextSink&)>;
+
+void write_pieces(int descriptor, const std::string& path, const Make& make) {
+    TextSink sink([&](std::string_view piece) {
+        if (const int error = write_all(descriptor, piece); error != 0) {
+            fail_to_write(path, error);
+        }
+    });
+    make(sink);
+    sink.flush();
 }
 
 /// Removes the unfinished file unless it was renamed into place.
@@ -79,7 +92,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 /// What has no name to be replaced is written as it is: devices, pipes, and what our own stdout or stderr already go to. Nobody
 /// reads a pipe for this long: it is told, instead of waited for.
-void write_through(const std::string& path, const struct stat& status, std::string_view contents) {
+void write_through(const std::string& path, const struct stat& status, const Make& make) {
     constexpr auto patience = std::chrono::seconds(2);
     constexpr auto between_tries = std::chrono::milliseconds(10);
     Descriptor file;
@@ -102,21 +115,17 @@ void write_through(const std::string& path, const struct stat& status, std::stri
             std::this_thread::sleep_for(between_tries);
         }
     }
-    if (const int error = write_all(file.get(), contents); error != 0) {
-        fail_to_write(path, error);
-    }
+    write_pieces(file.get(), path, make);
 }
 
-void replace(const std::filesystem::path& place, const std::string& path, std::string_view contents, const mode_t* mode) {
+void replace(const std::filesystem::path& place, const std::string& path, const Make& make, const mode_t* mode) {
     const std::filesystem::path folder = place.has_parent_path() ? place.parent_path() : ".";
     auto [file, temporary_path] = create_beside(folder, path);
     TemporaryFile temporary(temporary_path);
     if (mode != nullptr) {
         ::fchmod(file.get(), *mode);  // of the file that it replaces, where the system lets us
     }
-    if (const int error = write_all(file.get(), contents); error != 0) {
-        fail_to_write(path, error);
-    }
+    write_pieces(file.get(), path, make);
     if (::fsync(file.get()) != 0) {
         fail_to_write(path, errno);
     }
@@ -135,9 +144,13 @@ void replace(const std::filesystem::path& place, const std::string& path, std::s
 }  // namespace
 
 void write_file_atomically(const std::string& path, std::string_view contents) {
+    write_file_atomically(path, [&](TextSink& sink) { sink += contents; });
+}
+
+void write_file_atomically(const std::string& path, const std::function<void(TextSink&)>& make) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        replace(followed(path, path), path, contents, nullptr);  // new; what else is amiss is told by the attempt
+        replace(followed(path, path), path, make, nullptr);  // new; what else is amiss is told by the attempt
         return;
     }
     if (S_ISDIR(status.st_mode)) {
@@ -151,9 +164,9 @@ void write_file_atomically(const std::string& path, std::string_view contents) {
     if (S_ISREG(status.st_mode) && !is_own && ::lstat(place.c_str(), &named) == 0 && same_file(named, status)) {
         constexpr mode_t permissions = 0777;
         const mode_t mode = status.st_mode & permissions;
-        replace(place, path, contents, &mode);
+        replace(place, path, make, &mode);
     } else {
-        write_through(path, status, contents);
+        write_through(path, status, make);
     }
 }
 

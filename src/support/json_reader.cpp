@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/json_stream.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -151,99 +152,9 @@ std::vector<std::string> JsonReader::texts() const {
     return values;
 }
 
-namespace {
-
-/// Makes the document as the library's own parser does, which takes the last of two members of one name.
-class DocumentBuilder : public nlohmann::json_sax<json> {
-public:
-    json document;
-    std::string error;
-
-    bool null() override { return add(nullptr); }
-    bool boolean(bool value) override { return add(value); }
-    bool number_integer(number_integer_t value) override { return add(value); }
-    bool number_unsigned(number_unsigned_t value) override { return add(value); }
-    bool number_float(number_float_t value, const string_t&) override { return add(value); }
-    bool string(string_t& value) override { return add(std::move(value)); }
-    bool binary(binary_t&) override { return false; }
-    bool start_object(std::size_t) override { return open(json::object()); }
-    bool end_object() override { return close(); }
-    bool start_array(std::size_t) override { return open(json::array()); }
-    bool end_array() override { return close(); }
-    bool key(string_t& name) override {
-        Level& level = levels_.back();
-        const auto [place, added] = level.value->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
-        level.member = &*place;
-        if (!added) {
-            error = fmt::format("{}the member {} is there twice", path(), json(place->first).dump());
-        }
-        return added;
-    }
-    bool parse_error(std::size_t, const std::string&, const json::exception& problem) override {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a user.
-        error = problem.what();
-        if (const std::size_t tag = error.find("] "); error.starts_with('[') && tag != std::string::npos) {
-            error.erase(0, tag + 2);
-        }
-        constexpr std::size_t longest = 200;  // the library quotes all of a token, however long it is
-        error = "is not JSON: " + to_utf8(error.size() > longest ? error.substr(0, longest) + "…" : error);
-        return false;
-    }
-
-private:
-    struct Level {
-        json* value;
-        json::object_t::value_type* member = nullptr;  // of an object: the present one
-    };
-
-    template <typename T>
-    json* put(T&& value) {
-        if (levels_.empty()) {
-            document = std::forward<T>(value);
-            return &document;
-        }
-        Level& level = levels_.back();
-        if (level.member != nullptr) {
-            level.member->second = std::forward<T>(value);
-            return &level.member->second;
-        }
-        return &level.value->get_ref<json::array_t&>().emplace_back(std::forward<T>(value));
-    }
-    template <typename T>
-    bool add(T&& value) {
-        put(std::forward<T>(value));
-        return true;
-    }
-    bool open(json value) {
-        levels_.push_back({put(std::move(value))});
-        return true;
-    }
-    bool close() {
-        levels_.pop_back();
-        return true;
-    }
-    /// Of the innermost object: "records/3/measurement: ".
-    std::string path() const {
-        std::string out;
-        for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
-            const Level& level = levels_[i];
-            out += out.empty() ? "" : "/";
-            out += level.member != nullptr ? level.member->first : std::to_string(level.value->size() - 1);
-        }
-        return out.empty() ? out : to_utf8(out) + ": ";
-    }
-
-    std::vector<Level> levels_;
-};
-
-}  // namespace
-
 json parse_json(std::string_view text, std::string_view where) {
-    DocumentBuilder builder;
-    if (!json::sax_parse(text, &builder)) {
-        throw InputError(fmt::format("{}: {}", where, builder.error));
-    }
-    return std::move(builder.document);
+    MemorySource source(text);
+    return parse_json(source, where, {});
 }
 
 }  // namespace normtune

@@ -59,8 +59,12 @@ def outputs(folder, check):
 def inputs(folder, check):
     result = folder.run("mkfifo pipe; timeout 20 normtune best pipe")
     check(result.returncode == 2 and b"into which nobody writes" in result.stderr, "a pipe without a writer")
-    for command in ("best", "compare x", "plan --shapes", "gate --baseline x --candidate", "shapes --from-hf", "audit", "emit --out o --from"):
-        result = folder.run(f"normtune {command} $(printf 'x%.0s' {{1..5000}})")
+    sweep = SWEEP.format(script="replay.yaml", out="").replace(" --out", "")
+    for command in ("normtune best", "normtune compare x", "normtune plan --shapes", "normtune gate --baseline x --candidate", f"{HF} -o",
+                    "normtune shapes --from-hf", "normtune audit", "normtune emit --out o --from", f"{sweep} --out", f"{sweep} --out a/b/",
+                    "normtune sweep --resume", "normtune sweep --problem", "normtune sweep --", "normtune"):
+        glue = "" if command.endswith(("/", "--")) else " "
+        result = folder.run(f"{command}{glue}$(printf 'x%.0s' {{1..5000}})")
         check(result.returncode == 2 and len(result.stderr) < 500, f"{command}: a path of 5,000 characters: {result.stderr[:300]}")
     result = folder.run(f"{SWEEP.format(script='replay.yaml', out='piped')}; normtune audit <(cat piped/results.json)")
     check(result.returncode == 0, f"process substitution: {result.stderr.decode()}")

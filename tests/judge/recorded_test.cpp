@@ -21,9 +21,7 @@ TEST(Recorded, AtMostHalfAPercentOfEqualPairsIsCalled) {
         for (const ResultRows& before : sweeps) {
             for (const ResultRows& after : sweeps) {
                 if (&before != &after) {
-                    CompareSettings settings;
-                    settings.judge_same_code = true;
-                    const Comparison comparison = compare(before, after, settings);
+                    const Comparison comparison = compare(before, after, {});
                     EXPECT_EQ(comparison.not_comparable, "");
                     pairs += comparison.pairs.size();
                     called += comparison.count(Verdict::slower) + comparison.count(Verdict::faster);

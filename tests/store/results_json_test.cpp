@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "store/golden.h"
-#include "store/results.h"
+#include "store/results_stream.h"
 #include "store/sample_results.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -55,6 +57,75 @@ TEST(ResultsJson, RoundTrips) {
         }
         EXPECT_EQ(written(after), written(before));
     }
+}
+
+/// A results.json of `records` records, made as it is read.
+class Endless : public ByteSource {
+public:
+    explicit Endless(int records) : left_(records) {
+        Results results = testing::sample_results();
+        results.records.resize(1);
+        text_ = written(results);
+        const std::size_t begin = text_.find("\"records\": [") + 12;
+        const std::size_t end = text_.rfind("\n]");
+        record_ = text_.substr(begin, end - begin);
+        end_ = text_.substr(end);
+        text_.resize(begin);
+    }
+    std::size_t read(char* into, std::size_t most) override {
+        if (at_ == text_.size()) {
+            at_ = 0;
+            text_ = left_ > 0 ? (begun_ ? "," : "") + record_ : left_ == 0 ? end_ : "";
+            begun_ = true;
+            --left_;
+        }
+        const std::size_t got = text_.copy(into, most, at_);
+        at_ += got;
+        return got;
+    }
+    int left() const { return left_; }
+
+private:
+    std::string text_, record_, end_;
+    std::size_t at_ = 0;
+    int left_;
+    bool begun_ = false;
+};
+
+TEST(ResultsJson, RecordsAreGivenAwayAsTheyAreRead) {
+    constexpr int records = 2000;
+    Endless source(records);
+    int taken = 0;
+    const Results rest = stream_results_json(source, "file", [&](const Record& record) {
+        EXPECT_EQ(record.outcome, Outcome::passed);
+        EXPECT_LE(records - source.left(), ++taken + 1) << "read ahead of what was given away";
+    });
+    EXPECT_EQ(taken, records);
+    EXPECT_TRUE(rest.records.empty());
+    EXPECT_EQ(rest.environment.hostname, testing::sample_results().environment.hostname);
+}
+
+TEST(ResultsJson, WhatIsWrongWithARecordIsToldBehindWhatIsWrongWithTheFile) {
+    const TemporaryFolder folder;
+    const auto error_with = [&](const std::function<void(json&)>& change) {
+        json document = json::parse(written(testing::sample_results()));
+        change(document);
+        write_file_atomically(folder / "results.json", document.dump());
+        return error_of(folder / "results.json").substr(folder.path().size());
+    };
+    const auto spoil = [](json& document) { document["records"][3]["outcome"] = "lost"; };
+    EXPECT_EQ(error_with(spoil).find("/results.json: records/3/outcome: unknown value 'lost'"), 0U) << error_with(spoil);
+    const auto newer = [&](json& document) {
+        spoil(document);
+        document["schema_version"] = 9999;
+    };
+    EXPECT_EQ(error_with(newer).find("/results.json: schema_version: 9999 was written by a newer normtune"), 0U) << error_with(newer);
+    EXPECT_EQ(error_with([](json& document) { document["records"] = 5; }).find("/results.json: records: expected an array"), 0U);
+    EXPECT_EQ(error_with([](json& document) { document["records"][1] = 5; }).find("/results.json: records/1: expected an object"), 0U);
+    std::string twice = written(testing::sample_results());
+    twice.insert(twice.rfind("{\"arch\"") + 1, "\"arch\":\"x\",");
+    write_file_atomically(folder / "twice.json", twice);
+    EXPECT_EQ(error_of(folder / "twice.json").substr(folder.path().size()), "/twice.json: records/4: the member \"arch\" is there twice");
 }
 
 TEST(ResultsJson, ErrorsNameFileAndPlace) {

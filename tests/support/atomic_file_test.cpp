@@ -14,6 +14,7 @@
 
 #include "support/error.h"
 #include "support/temporary_folder.h"
+#include "support/text_sink.h"
 
 namespace normtune {
 namespace {
@@ -78,6 +79,27 @@ TEST(AtomicFile, FullDiskKeepsTheOldFile) {
     EXPECT_EQ(error, path + ": cannot be written: File too large");
     EXPECT_EQ(read_file(path), "old");
     EXPECT_EQ(folder.names(), std::vector<std::string>{"results.json"});
+}
+
+TEST(AtomicFile, WhatIsGivenInPiecesIsThereAsAWholeOrNotAtAll) {
+    const TemporaryFolder folder;
+    const std::string piece(100'000, 'x');
+    const auto pieces = [&](TextSink& out) {
+        for (int i = 0; i < 35; ++i) {
+            out += piece;
+        }
+    };
+    write_file_atomically(folder / "file", pieces);
+    EXPECT_EQ(read_file(folder / "file").size(), 3'500'000U);
+    EXPECT_THROW(write_file_atomically(folder / "file",
+                                       [&](TextSink& out) {
+                                           out += "new";
+                                           pieces(out);
+                                           throw SystemError("stopped");
+                                       }),
+                 SystemError);
+    EXPECT_EQ(read_file(folder / "file").substr(0, 3), "xxx");
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
 }
 
 TEST(AtomicFile, SaysWhyItCannotWrite) {
