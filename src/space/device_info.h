@@ -18,6 +18,7 @@ struct DeviceInfo {
     std::string driver;  // driver version; the kernel release on a CPU
     int ordinal = 0;
     std::string id;         // tells devices of one name apart, whatever their ordinals: a GPU's PCI address
+    std::string uuid;       // a GPU's own, wherever it is plugged in: "GPU-" and what the driver tells; empty: not told
     int warp_size = 32;     // a CPU's is the fp32 lanes of its widest vector in use
     int compute_units = 1;  // SMs, CUs, cores
     int max_threads_per_program = 1024;

@@ -99,6 +99,7 @@ void describe(V& v, T& device) {
     v("driver", device.driver, "Version of the driver; of the kernel on a CPU", in_csv.compared_at(place::run));
     v("ordinal", device.ordinal, "Which of several devices, from 0", count);
     v("id", device.id, "Tells devices of one name apart, whatever their ordinals: a GPU's PCI address", {.added = true});
+    v("uuid", device.uuid, "A GPU's own, wherever it is plugged in; empty where the driver does not tell", {.added = true});
     v("warp_size", device.warp_size, "Threads of a warp or wavefront; fp32 lanes of the widest vector on a CPU", {.least = 1});
     v("compute_units", device.compute_units, "SMs, CUs or cores", {.least = 1});
     v("max_threads_per_program", device.max_threads_per_program, "Threads", {.least = 1});

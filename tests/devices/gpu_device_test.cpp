@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "devices/fake_gpu.h"
@@ -304,6 +305,25 @@ TEST_F(GpuDeviceTest, PlantedFaultsAreThoseOfTheirConfigurationsAlone) {
         }
         EXPECT_EQ(fresh.alive(), 0U);
     }
+}
+
+TEST(DeviceUuid, IsWrittenAsTheVendorsToolsWriteIt) {
+    Driver driver{};
+    EXPECT_EQ(device_uuid(driver, 0), "");
+    driver.device_get_uuid = [](void* bytes, DeviceId) {
+        for (unsigned char i = 0; i < 16; ++i) {
+            static_cast<unsigned char*>(bytes)[i] = static_cast<unsigned char>(i * 16 + 15 - i);
+        }
+        return success;
+    };
+    EXPECT_EQ(device_uuid(driver, 0), "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
+    driver.device_get_uuid = [](void* bytes, DeviceId) {
+        std::memcpy(bytes, "0f1e2d3c4b5a6978", 16);  // HIP
+        return success;
+    };
+    EXPECT_EQ(device_uuid(driver, 0), "GPU-0f1e2d3c4b5a6978");
+    driver.device_get_uuid = [](void*, DeviceId) { return FakeGpu::error_illegal_address; };
+    EXPECT_EQ(device_uuid(driver, 0), "");
 }
 
 }  // namespace

@@ -161,6 +161,7 @@ constexpr Symbol<Driver> functions[] = {
     symbol<&Driver::device_get_count>("cuDeviceGetCount"),
     symbol<&Driver::device_get_name>("cuDeviceGetName"),
     symbol<&Driver::device_get_pci_bus_id>("cuDeviceGetPCIBusId"),
+    symbol<&Driver::device_get_uuid>("cuDeviceGetUuid_v2", false),
     symbol<&Driver::device_total_memory>("cuDeviceTotalMem_v2"),
     symbol<&Driver::memory_get_info>("cuMemGetInfo_v2"),
     symbol<&Driver::memory_alloc>("cuMemAlloc_v2"),

@@ -1,6 +1,8 @@
 #include "devices/gpu/driver.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,21 @@ std::string pci_address(const Driver& driver, DeviceId device) {
     std::array<char, 32> address{};
     const bool told = driver.device_get_pci_bus_id(address.data(), static_cast<int>(address.size()), device) == success;
     return told ? address.data() : "";
+}
+
+std::string device_uuid(const Driver& driver, DeviceId device) {
+    std::array<unsigned char, 16> bytes{};
+    if (driver.device_get_uuid == nullptr || driver.device_get_uuid(bytes.data(), device) != success) {
+        return "";
+    }
+    std::string uuid = "GPU-";
+    if (std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return std::isxdigit(byte) != 0; })) {
+        return uuid.append(bytes.begin(), bytes.end());
+    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        uuid += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+    }
+    return uuid;
 }
 
 int attribute(const Driver& driver, Attribute name, DeviceId device) {

@@ -54,6 +54,7 @@ struct Driver {
     Result (*device_get_count)(int*);
     Result (*device_get_name)(char* name, int length, DeviceId);
     Result (*device_get_pci_bus_id)(char* id, int length, DeviceId);
+    Result (*device_get_uuid)(void* bytes, DeviceId);  // 16 of them; null: old drivers have it not
     Result (*device_get_attribute)(int* value, Attribute, DeviceId);
     Result (*device_total_memory)(std::size_t* bytes, DeviceId);
     Result (*device_use)(DeviceId);  // by the calling thread
@@ -96,6 +97,10 @@ void check(const Driver& driver, Result result, DeviceFault fault, const char* d
 
 /// "0000:18:00.0"; empty where the driver does not tell.
 std::string pci_address(const Driver& driver, DeviceId device);
+
+/// "GPU-" and 32 hexadecimal digits in groups, as nvidia-smi prints them; from HIP, whose bytes are digits, those 16. Empty where the
+/// driver does not tell.
+std::string device_uuid(const Driver& driver, DeviceId device);
 
 /// What a driver tells of a GPU's clock; where it does not, measuring goes on without.
 struct ClockState {

@@ -19,6 +19,7 @@ DeviceInfo read_info(const Vendor& vendor, const Driver& driver, int ordinal) {
     info.backend = vendor.backend;
     info.ordinal = ordinal;
     info.id = pci_address(driver, device);
+    info.uuid = device_uuid(driver, device);
     std::array<char, 256> name{};
     driver.device_get_name(name.data(), static_cast<int>(name.size()), device);
     info.name = name.data();

@@ -136,6 +136,7 @@ constexpr Symbol<Driver> functions[] = {
     symbol<&Driver::device_get_count>("hipGetDeviceCount"),
     symbol<&Driver::device_get_name>("hipDeviceGetName"),
     symbol<&Driver::device_get_pci_bus_id>("hipDeviceGetPCIBusId"),
+    symbol<&Driver::device_get_uuid>("hipDeviceGetUuid", false),
     symbol<&Driver::device_total_memory>("hipDeviceTotalMem"),
     symbol<&Driver::device_use>("hipSetDevice"),
     symbol<&Driver::memory_get_info>("hipMemGetInfo"),

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""scripts/measure: pieces, what a cut leaves and its next call does, what fails, and what it will not pack."""
+
+import argparse
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+
+import harness
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure"
+SWEEP = "normtune sweep --strategy exhaustive --shapes {work}/shapes.yaml --space {work}/space.yaml --tokens 20000 --backend replay --replay-script {work}/{script}"
+
+
+def call(folder, normtune, *words):
+    command = [sys.executable, SCRIPT, "--normtune", normtune, "--measurements", "pieces.json", "--out", "measured", *words]
+    return subprocess.run(command, cwd=folder.work, env=folder.environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--normtune", required=True)
+    normtune = parser.parse_args().normtune
+    wrong = []
+
+    def check(good, message, result):
+        if not good:
+            wrong.append(f"{message}: exit code {result.returncode}: {result.stdout}{result.stderr}")
+
+    with harness.Folder(normtune) as folder:
+        work = folder.work
+        (work / "slow.yaml").write_text((work / "replay.yaml").read_text() + "delays: {compile_ms: 700}\n")
+        quick, slow = SWEEP.format(work=work, script="replay.yaml"), SWEEP.format(work=work, script="slow.yaml")
+        pieces = [
+            {"name": "quick", "files": "h100", "ships": ["csv", "json"], "command": quick},
+            {"name": "broken", "files": "h100", "command": quick + " --op no_such_op"},
+            {"name": "absent", "files": "h100", "command": "scripts/peers/measure.py", "writes": "a.csv", "needs": "no_such_module"},
+            {"name": "slow", "files": "studies", "command": slow},
+        ]
+        (work / "pieces.json").write_text(json.dumps(pieces))
+        result = call(folder, normtune, "--seconds", "12")
+        check(result.returncode == 3 and "slow: cut" in result.stdout, "a sweep longer than the time", result)
+        check("broken: failed" in result.stdout and "no_such_op" in result.stdout, "a measurement that fails", result)
+        check("absent: skipped" in result.stdout, "a measurement without its module", result)
+        before = len((work / "measured/slow/journal.jsonl").read_bytes())
+        result = call(folder, normtune, "--only", "quick,slow")
+        check(result.returncode == 0 and "quick" not in result.stdout and "slow: " in result.stdout, "what the cut left", result)
+        check(before > 0 and len((work / "measured/slow/journal.jsonl").read_bytes()) > before, "the journal does not go on", result)
+        result = call(folder, normtune)
+        check(result.returncode == 1 and "broken" in result.stdout, "what failed is tried again", result)
+        result = call(folder, normtune, "--pack", "packed")
+        check(result.returncode == 2 and not (work / "packed").exists(), "a device without a UUID is packed", result)
+        files = [work / "measured" / name / "results.json" for name in ("quick", "slow")]
+        for revision, uuid, told in (("abc-dirty", "GPU-1", "no committed revision"), ("abc", "", "no GPU with a UUID"), ("abc", "GPU-1", "")):
+            for file in files:
+                results = json.loads(file.read_text())
+                results["environment"]["source_revision"] = revision
+                results["environment"]["device"] |= {"name": "NVIDIA H200", "uuid": uuid}
+                file.write_text(json.dumps(results))
+            result = call(folder, normtune, "--pack", "packed")
+            check(result.returncode == (2 if told else 0) and told in result.stderr, f"packing {revision} of '{uuid}'", result)
+        shipped = sorted(str(path.relative_to(work / "packed")) for path in (work / "packed").rglob("*.gz"))
+        check(shipped == ["h200/quick.csv.gz", "h200/quick.json.gz", "studies/slow.csv.gz"], f"packed {shipped}", result)
+        packed = gzip.decompress((work / "packed/h200/quick.csv.gz").read_bytes())
+        check(packed == (work / "measured/quick/results.csv").read_bytes(), "what is packed is another file", result)
+        result = call(folder, normtune, "--only", "quick,other")
+        check(result.returncode == 2 and "no measurement other" in result.stderr, "an unknown name", result)
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
