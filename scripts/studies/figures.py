@@ -306,6 +306,22 @@ def peers__large_backward_limit(files):
     return large_limit(files, "backward")
 
 
+def floors(files):
+    """µs of an empty launch, by sweep of results/h100."""
+    sweeps = ("qwen3", "llama3", "full_8192", "peers_normtune", "qwen3_default", "qwen3_racing", "qwen3_deferred_cold", "qwen3_deferred", "budget_60s")
+    return [sorted(float(row["floor_us"]) for row in files.passed(f"{name}.csv") if row["floor_us"]) for name in sweeps]
+
+
+@figure
+def peers__floor_medians(files):
+    return span([of_sweep[len(of_sweep) // 2] for of_sweep in floors(files)], "{:.2f}") + " µs"
+
+
+@figure
+def peers__floor_least(files):
+    return f"{min(of_sweep[0] for of_sweep in floors(files)):.2f} µs"
+
+
 # results/README.md
 
 @figure
