@@ -31,7 +31,7 @@ void write_results(const std::string& path, unsigned seed) {
            "rotation_mib,clock_mhz,throttled_rounds,throttled_repeats,throttle_reasons,code_hash,from_cache,registers,"
            "spill_bytes,shared_bytes,occupancy,workspace_bytes,programs,verified,worst_over_bound,driver,normtune_"
            "version,"
-           "repeat\r\n";
+           "repeat,rows_left\r\n";
     std::string text;
     for (int i = 0; i < rows; ++i) {
         const int problem = i / 100;
@@ -45,8 +45,8 @@ void write_results(const std::string& path, unsigned seed) {
             "default,default,1,auto,partials,64,64,4,0,6,20,confidence,{5:.4f},1.2500,true,graph,512.000000,1980.0,0,0,"
             ","
             "9f86d081884c7d65,false,32,0,0,1.0000,0,8192,true,0.7500,550.54.15,0.1.0,normtune sweep --problem "
-            "rms_norm/forward/bf16/llama/{0}x4096 --config w4.t{1}.r1.row.registers.masked.per_row\r\n",
-            problem + 1, i % 100 + 1, us * 0.996, us, us * 1.005, (20 + problem % 500) * 0.9);
+            "rms_norm/forward/bf16/llama/{0}x4096 --config w4.t{1}.r1.row.registers.masked.per_row,{6}\r\n",
+            problem + 1, i % 100 + 1, us * 0.996, us, us * 1.005, (20 + problem % 500) * 0.9, rows - 1 - i);
         if (text.size() > (1U << 20U)) {
             out << text;
             text.clear();
