@@ -1,10 +1,12 @@
 #include "store/merge.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <numeric>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,27 +22,32 @@ namespace {
 struct Piece {
     const NamedResults* from = nullptr;
     const PlanSummary* plan = nullptr;
-    std::vector<Record*> records;
+    std::vector<const Record*> records;
 };
 
-std::vector<Piece> pieces_of(NamedResults& part) {
+/// `records` are those of the file.
+std::vector<Piece> pieces_of(const NamedResults& part, std::span<const Record> records) {
     std::vector<Piece> pieces;
     std::unordered_map<std::string_view, std::size_t> places;
     for (const PlanSummary& plan : part.results.plans) {
         places.emplace(plan.problem_key, pieces.size());
         pieces.push_back({&part, &plan, {}});
     }
-    std::unordered_set<std::string> seen;
-    for (Record& record : part.results.records) {
+    for (const Record& record : records) {
         const auto found = places.find(record.problem.key());
         if (found == places.end()) {
             throw InputError(fmt::format("{}: has records of {}, and its \"plans\" do not have that problem: the file is damaged",
                                          part.name, record.problem.key()));
         }
-        if (!seen.insert(record.trial_key()).second) {
-            throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", part.name, record.trial_key()));
-        }
         pieces[found->second].records.push_back(&record);
+    }
+    for (const Piece& piece : pieces) {
+        std::unordered_set<std::string> seen;
+        for (const Record* record : piece.records) {
+            if (!seen.insert(record->candidate.identity()).second) {
+                throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", part.name, record->trial_key()));
+            }
+        }
     }
     return pieces;
 }
@@ -88,14 +95,43 @@ std::vector<std::size_t> groups_of(const std::vector<NamedResults>& parts) {
     return groups;
 }
 
-/// All pieces in the order of the merged results.
-std::vector<Piece> ordered_pieces(std::vector<NamedResults>& parts) {
+/// The records of all parts, one after the other: they are taken out of them, so that none is in memory twice.
+std::vector<Record> taken_records(std::vector<NamedResults>& parts) {
+    std::vector<Record> all = std::move(parts.front().results.records);
+    std::size_t count = all.size();
+    for (const NamedResults& part : parts) {
+        count += part.results.records.size();
+    }
+    all.reserve(count);
+    for (NamedResults& part : parts) {
+        std::vector<Record> its = std::exchange(part.results.records, {});
+        std::move(its.begin(), its.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+/// Leaves records[order[i]] at place i for each i, and no others.
+void reorder(std::vector<Record>& records, const std::vector<std::size_t>& order) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        std::size_t from = order[i];
+        while (from < i) {  // what was there is where its place's own came from
+            from = order[from];
+        }
+        std::swap(records[i], records[from]);
+    }
+    records.resize(order.size());
+}
+
+/// All pieces in the order of the merged results; `sizes` of the parts' records, which follow one another.
+std::vector<Piece> ordered_pieces(const std::vector<NamedResults>& parts, std::span<const Record> records,
+                                  const std::vector<std::size_t>& sizes) {
     const std::vector<std::size_t> groups = groups_of(parts);
     std::vector<std::pair<std::size_t, Piece>> pieces;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        for (Piece& piece : pieces_of(parts[i])) {
+        for (Piece& piece : pieces_of(parts[i], records.first(sizes[i]))) {
             pieces.emplace_back(groups[i], std::move(piece));
         }
+        records = records.subspan(sizes[i]);
     }
     std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : a.second.plan->place < b.second.plan->place;
@@ -188,9 +224,14 @@ Merged merge_results(std::vector<NamedResults> parts, const MergeSettings& setti
         return merged;
     }
     Results& results = merged.results;
+    std::vector<std::size_t> sizes;
+    for (const NamedResults& part : parts) {
+        sizes.push_back(part.results.records.size());
+    }
+    results.records = taken_records(parts);
     std::unordered_map<std::string_view, const Piece*> taken;
-    std::vector<Record*> records;  // moved when all pieces have been compared
-    const std::vector<Piece> pieces = ordered_pieces(parts);
+    std::vector<std::size_t> order;
+    const std::vector<Piece> pieces = ordered_pieces(parts, results.records, sizes);
     for (const Piece& piece : pieces) {
         const auto [found, is_new] = taken.emplace(piece.plan->problem_key, &piece);
         if (!is_new) {
@@ -201,12 +242,11 @@ Merged merge_results(std::vector<NamedResults> parts, const MergeSettings& setti
             continue;
         }
         results.plans.push_back(*piece.plan);
-        records.insert(records.end(), piece.records.begin(), piece.records.end());
+        for (const Record* record : piece.records) {
+            order.push_back(static_cast<std::size_t>(record - results.records.data()));
+        }
     }
-    results.records.reserve(records.size());
-    for (Record* record : records) {
-        results.records.push_back(std::move(*record));
-    }
+    reorder(results.records, order);
     results.merged = runs_of(parts);
     results.environment = joined_environment(results.merged);
     results.sweep = joined_sweep(parts);
