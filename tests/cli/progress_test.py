@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Progress on a terminal: a bar that redraws itself, colour unless NO_COLOR is set, and nothing with --quiet."""
+"""Progress on a terminal: a bar that redraws itself, colour unless NO_COLOR is set, and nothing with --quiet; what audit is at."""
 
 import argparse
 import os
@@ -53,6 +53,15 @@ def main():
         status, output = on_terminal(folder, [*SWEEP, "--quiet"], {})
         if status != 0 or "\r\x1b[K" in output:
             faults.append(f"--quiet is not quiet: {output!r}")
+        status, output = on_terminal(folder, [*SWEEP, "--quiet", "--strategy", "exhaustive", "--out", "run"], {})
+        status, output = on_terminal(folder, ["normtune", "audit", "run"], {})
+        if status != 0 or "reading run" not in output or "judging " not in output:
+            faults.append(f"audit does not say what it is at: {output!r}")
+        if any(line.strip() for line in output.split("\x1b[K")[-1].splitlines()[:1] if "…" in line):
+            faults.append("what audit was at is left behind")
+        result = folder.run("normtune audit run")
+        if b"reading" in result.stderr or b"\x1b" in result.stderr:
+            faults.append(f"audit says it where no terminal is: {result.stderr!r}")
     print("\n".join(faults))
     return 1 if faults else 0
 
