@@ -5,6 +5,7 @@
 #include "cli/result_options.h"
 #include "judge/audit.h"
 #include "report/audit_report.h"
+#include "report/axis_report.h"
 
 namespace normtune::cli {
 namespace {
@@ -18,16 +19,22 @@ public:
                     "Prune rules of this space file (default: TransformerEngine's,\nand those of the default space)");
         options.many("--heuristic", heuristic(heuristics_),
                      "A rule of thumb of your own, in the words of a space's rules;\nmay be repeated");
+        options.one("--axis", text("NAME", axis_), "Instead: what each value of an axis, or of a candidate's tunable, costs");
         options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json"}, format_), "json: schemas/audit.schema.json (default: table)");
+        options.one("--format", word_of({"table", "markdown", "json"}, format_),
+                    "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json (default: table)");
         options.example("normtune audit results/run-20261120-120000");
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
+        options.example("normtune audit results.json --axis block_size");
         options.example("normtune audit results.json --space my_space.yaml --format markdown");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
+        if (!axis_.empty()) {
+            return run_axis(devices);
+        }
         std::vector<Audit> audits;
         audits.reserve(devices.size());
         for (const std::vector<Results>& runs : devices) {
@@ -38,14 +45,24 @@ public:
             const Notice notice(fmt::format("judging {} trials by {} rules", trials, rules.size()));
             audits.push_back(audit(runs, heuristics_, rules));
         }
-        const std::string report =
-            format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout));
-        format_ == "table" ? print(report) : print_data(report);
+        show(format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout)));
         return ExitCode::good;
     }
 
 private:
+    ExitCode run_axis(const std::vector<std::vector<Results>>& devices) const {
+        std::vector<AxisEffect> effects;
+        for (const std::vector<Results>& runs : devices) {
+            effects.push_back(axis_effect(runs, axis_));
+        }
+        show(format_ == "json" ? axis_json(effects) : sections_text(axis_sections(effects), format_ == "markdown", style_of(stdout)));
+        return ExitCode::good;
+    }
+
+    void show(const std::string& report) const { format_ == "table" ? print(report) : print_data(report); }
+
     RecordFiles files_;
+    std::string axis_;
     std::string space_;
     std::vector<ThumbRule> heuristics_ = named_thumb_rules();
     std::string format_ = "table";

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -16,7 +16,7 @@
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
 #include "support/version.h"
-#include "trial/launch_manifest.h"
+#include "trial/kernel_folder.h"
 
 namespace normtune::cli {
 namespace {
@@ -29,6 +29,7 @@ public:
         options.one("--eps", number(0, 1, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
         options.one("--config", text("KEY", configuration_), "The configuration");
         options.one("--from", file(from_), "Instead of --config: the winner on the problem in results.json or a run folder");
+        options.one("--candidate", folder(candidate_), "The kernel of this folder: that of --config, or the fastest in --from");
         device_.declare(options);
         device_.declare_arch(options, "For a well-known device of this architecture; none need be here", Backend::cuda);
         options.group("Output");
@@ -39,58 +40,76 @@ public:
         options.example(
             "normtune emit --from results/run-20261120T235959Z-1f3a --problem rms_norm/backward/bf16/llama/8192x4096 "
             "--out kernel");
+        options.example(
+            "normtune emit --candidate my_norm --from results/run-20261120T235959Z-1f3a --problem "
+            "rms_norm/forward/bf16/llama/8192x4096 --out kernel");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
         if (out_.empty()) {
             throw InputError("emit needs --out DIR, a new folder for what it writes");
         }
-        const auto [problem, configuration] = choose();
         const DeviceInfo target = device_.info();
+        const auto [problem, candidate] = choose(target);
         if (target.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
                                          backend_names.name(target.backend), fmt::join(known_architectures(Backend::cuda), "|")));
         }
-        const std::string key = configuration.key();
-        if (const std::string objection = gpu::objection(configuration, problem, target); !objection.empty()) {
-            throw InputError(fmt::format("{} does not go with {} on {}: {}", key, problem.key(), target.arch, objection));
+        const Configuration* own = candidate.configuration();
+        if (const std::string objection = own != nullptr ? gpu::objection(*own, problem, target) : ""; !objection.empty()) {
+            throw InputError(fmt::format("{} does not go with {} on {}: {}", own->key(), problem.key(), target.arch, objection));
         }
         const std::unique_ptr<CodeCompiler> compiler = open_compiler(target);
         CompileInfo code;
+        std::vector<std::byte> image;
         try {
-            code = compiler->compile(problem, configuration);
+            code = compiler->compile(problem, candidate);
+            image = compiler->image(problem, candidate);
         } catch (const DeviceError& error) {
             throw SystemError(error.what());
         }
-        LaunchManifest manifest;
+        LaunchManifest manifest = own != nullptr ? LaunchManifest{} : *candidate.manifest();
+        const std::string source = own != nullptr         ? own_source(problem, *own, target)
+                                   : manifest.is_source() ? others_source(manifest, problem)
+                                                          : "";
         manifest.normtune_version = version();
-        manifest.key = key;
+        manifest.provider.clear();
+        manifest.key = candidate.key();
         manifest.problem = problem;
         manifest.arch = target.arch;
         manifest.compute_units = target.compute_units;
-        manifest.compiler = compiler->name();
+        manifest.compiler = source.empty() ? manifest.compiler : compiler->name();
+        manifest.code_file = LaunchManifest{}.code_file;
+        manifest.options.clear();
         manifest.code = {code.code_hash, code.registers.value_or(0), code.spill_bytes.value_or(0), code.shared_bytes.value_or(0),
                          code.occupancy.value_or(0)};
-        manifest.plan = gpu::launch_plan(configuration, problem, target);
-        const auto image = compiler->image(problem, configuration);
+        if (own != nullptr) {
+            manifest.plan = gpu::launch_plan(*own, problem, target);
+        }
         const NewRunFolder folder(out_);
         fill_folder(folder.path(), [&](const std::string& place) {
             write_file_atomically(place + "/" + manifest.code_file, {reinterpret_cast<const char*>(image.data()), image.size()});
-            write_file_atomically(place + "/kernel.cu", source(problem, configuration, target));
+            if (!source.empty()) {
+                write_file_atomically(place + "/kernel.cu", source);
+            }
             write_file_atomically(place + "/launch.json", to_json(manifest).dump(2) + "\n");
         });
-        print(fmt::format("{} for {} on {}: kernel.cu, kernel.cubin and launch.json in {}\n", key, problem.key(), target.arch,
-                          folder.path()));
+        print(fmt::format("{} for {} on {}: {}kernel.cubin and launch.json in {}\n", candidate.identity(), problem.key(), target.arch,
+                          source.empty() ? "" : "kernel.cu, ", folder.path()));
         return ExitCode::good;
     }
 
 private:
-    std::pair<Problem, Configuration> choose() const {
-        if (problem_.empty() || configuration_.empty() == from_.empty()) {
+    std::pair<Problem, Candidate> choose(const DeviceInfo& target) const {
+        if (problem_.empty() ||
+            (candidate_.empty() ? configuration_.empty() == from_.empty() : !configuration_.empty() && !from_.empty())) {
             throw InputError("emit needs --problem KEY, and either --config KEY or --from RESULTS");
         }
         Problem problem = parse_problem_key(problem_);
         problem.operation.eps = eps_.value_or(problem.operation.eps);
+        if (!candidate_.empty()) {
+            return of_folder(problem, target);
+        }
         if (!configuration_.empty()) {
             return {problem, Configuration::parse(configuration_)};
         }
@@ -103,25 +122,83 @@ private:
             throw InputError(fmt::format("{} has no winner on {}; normtune best lists its problems", from_, problem_));
         }
         problem.operation.eps = eps_.value_or(found->record->problem.operation.eps);
-        const Configuration* own = found->record->candidate.configuration();
-        if (own == nullptr) {
-            throw InputError(fmt::format("the winner on {} is {}, whose source normtune does not have; --config KEY emits one of its own",
-                                         problem_, found->record->candidate.identity()));
+        if (found->record->candidate.configuration() == nullptr) {
+            throw InputError(
+                fmt::format("the winner on {} is {}, whose source normtune does not have; --candidate DIR names its folder, "
+                            "--config KEY emits one of normtune's own",
+                            problem_, found->record->candidate.identity()));
         }
-        return {problem, *own};
+        return {problem, found->record->candidate};
     }
 
-    static std::string source(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    /// The one of the folder that --config names, or that was the fastest of them in --from, or the only one.
+    std::pair<Problem, Candidate> of_folder(Problem problem, const DeviceInfo& target) const {
+        const auto folder = KernelFolder::load(candidate_);
+        std::string key = configuration_;
+        if (!from_.empty()) {
+            const Results results = read_results_json(from_);
+            const Record* best = best_of(results, problem, folder->provider());
+            key = best->candidate.key();
+            problem.operation.eps = eps_.value_or(best->problem.operation.eps);
+        }
+        const FolderPlan plan = folder->plan(problem, target);
+        for (const auto& manifest : plan.kept) {
+            const Candidate candidate(manifest);
+            if (key == candidate.key() || key == candidate.identity() || (key.empty() && plan.kept.size() == 1)) {
+                return {problem, candidate};
+            }
+        }
+        throw InputError(fmt::format(
+            "{} has {} on {}; normtune plan --candidate {} --problem {} --list has its keys, and why others are none", candidate_,
+            key.empty() ? fmt::format("{} kernels", plan.kept.size()) : "no " + key, problem_, candidate_, problem_));
+    }
+
+    const Record* best_of(const Results& results, const Problem& problem, const std::string& provider) const {
+        const Record* best = nullptr;
+        double least = std::numeric_limits<double>::infinity();
+        const std::vector<ProblemRanking> rankings = problem_rankings(results);
+        for (const ProblemRanking& ranking : rankings) {
+            for (const Standing& standing : ranking.standings) {
+                if (ranking.problem().same_work(problem) && standing.record->candidate.provider() == provider && standing.ratio < least) {
+                    best = standing.record;
+                    least = standing.ratio;
+                }
+            }
+        }
+        if (best == nullptr) {
+            throw InputError(fmt::format("{} has no measured candidate of {} on {}", from_, provider, problem_));
+        }
+        return best;
+    }
+
+    static std::string own_source(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
         return fmt::format(
             "// {} on {}, emitted by normtune. launch.json has grids, shared memory and arguments.\n"
             "// nvcc -std=c++17 -cubin -arch={} kernel.cu\n\n{}",
             configuration.key(), problem.key(), device.arch, gpu::self_contained_source(gpu::macros(configuration, problem, device)));
     }
 
+    /// What was compiled, its macros at its head.
+    static std::string others_source(const LaunchManifest& manifest, const Problem& problem) {
+        std::string out = fmt::format("// {} on {}. launch.json has grids, shared memory and arguments.\n", manifest.key, problem.key());
+        std::string rest;
+        for (const std::string& option : compiler_options(manifest.options)) {
+            const std::size_t equals = std::min(option.find('='), option.size());
+            if (option.starts_with("-D")) {
+                out +=
+                    fmt::format("#define {} {}\n", option.substr(2, equals - 2), equals < option.size() ? option.substr(equals + 1) : "1");
+            } else {
+                rest += " " + option;
+            }
+        }
+        return fmt::format("{}{}#line 1\n{}", out, rest.empty() ? "" : "// compiled with" + rest + "\n", read_code(manifest));
+    }
+
     std::string problem_;
     std::optional<double> eps_;
     std::string configuration_;
     std::string from_;
+    std::string candidate_;
     DeviceOptions device_;
     std::string out_;
 };

@@ -1,7 +1,7 @@
+#include "cli/candidate_options.h"
 #include "cli/commands.h"
 #include "cli/device_options.h"
 #include "cli/output.h"
-#include "cli/selection_options.h"
 #include "report/plan_report.h"
 
 namespace normtune::cli {
@@ -11,6 +11,7 @@ class PlanCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         selection_.declare(options);
+        candidates_.declare(options, selection_);
         declare_shard(options, shard_);
         device_.declare(options);
         device_.declare_arch(options, "Plan for a well-known device of this architecture; none need be here");
@@ -22,18 +23,21 @@ public:
         options.example("normtune plan --shapes qwen3 --tokens 8192 --space exhaustive");
         options.example("normtune plan --shapes llama3 --site hidden --mode backward --list");
         options.example("normtune plan --shapes qwen3 --tokens 8192 --arch sm_90 --compile");
+        options.example("normtune plan --shapes qwen3 --candidate my_norm --candidates-only --arch sm_90 --compile");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
-        Work work = selection_.work();
-        const Planning planning = plan_sweep(
-            {std::move(work.problems), std::move(work.space), shard_, device_.info("plans for a"), list_, show_pruned_, compile_});
+        CandidateChoice choice = candidates_.choice(selection_);
+        Work work = work_of(selection_, choice);
+        const Planning planning = plan_sweep({std::move(work.problems), std::move(work.space), std::move(choice), shard_,
+                                              device_.info("plans for a"), list_, show_pruned_, compile_});
         format_ == "json" ? print_data(plan_json(planning)) : print(plan_table(planning, style_of(stdout)));
         return planning.compiles() ? ExitCode::good : ExitCode::faulty_trials;
     }
 
 private:
     SelectionOptions selection_;
+    CandidateOptions candidates_;
     std::optional<Shard> shard_;
     DeviceOptions device_;
     bool compile_ = false;

@@ -1,11 +1,8 @@
 #include "cli/run_options.h"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
-
-#include "trial/launch_manifest.h"
 
 namespace normtune::cli {
 namespace {
@@ -26,8 +23,7 @@ std::string drawing() {
 void RunOptions::declare(OptionSet& options) {
     const SweepOptions defaults;
     selection_.declare(options);
-    options.many("--candidate", folder(candidates_), "Besides: the kernel of a folder with a launch.json (docs/candidates.md)");
-    options.flag("--candidates-only", "Those kernels alone", candidates_only_);
+    candidates_.declare(options, selection_);
     declare_shard(options, shard_);
     options.one("--strategy", word_of(strategy_names(), strategy_),
                 fmt::format("How the space is searched (default: {})", defaults.strategy->name()));
@@ -58,7 +54,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     if (!resume_.empty() && fresh_) {
         throw InputError("--fresh is for a new run: a resumed one goes on with what it took from the store of winners");
     }
-    if (!resume_.empty() && says_what_to_run() && !selection_.given() && candidates_.empty()) {
+    if (!resume_.empty() && says_what_to_run() && !selection_.given() && !candidates_.names_folders()) {
         throw InputError(
             "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
             "that the run was begun with, --shapes first");
@@ -72,32 +68,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
 }
 
 bool RunOptions::says_what_to_run() const {
-    return selection_.given() || !candidates_.empty() || candidates_only_ || device_.given() || shard_ || strategy_ || trials_ || seed_ ||
-           timeout_s_ || hot_;
-}
-
-/// Where candidates are all that is named, their problems are what is selected.
-Work RunOptions::work(const std::vector<Candidate>& candidates) const {
-    if (candidates_only_ && candidates.empty()) {
-        throw InputError(
-            "--candidates-only leaves out normtune's own configurations; name what to run in their place with --candidate DIR");
-    }
-    if (candidates_only_ && selection_.selects_configurations()) {
-        throw InputError("--candidates-only leaves out normtune's own configurations; leave out --space and --config, or it");
-    }
-    if (candidates.empty() || selection_.selects_problems()) {
-        return selection_.work();
-    }
-    Work work{{}, selection_.space()};
-    for (const Candidate& candidate : candidates) {
-        const Problem& problem = candidate.manifest()->problem;
-        const bool known =
-            std::any_of(work.problems.begin(), work.problems.end(), [&](const Problem& p) { return p.key() == problem.key(); });
-        if (!known) {
-            work.problems.push_back(problem);
-        }
-    }
-    return work;
+    return selection_.given() || candidates_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_;
 }
 
 SweepOptions RunOptions::of_words() const {
@@ -107,11 +78,8 @@ SweepOptions RunOptions::of_words() const {
         throw InputError(fmt::format("--trials is how many configurations are drawn; add --strategy {}", drawing()));
     }
     options.most_trials_per_problem = static_cast<std::uint64_t>(trials_.value_or(0));
-    for (const std::string& folder : candidates_) {
-        options.candidates.emplace_back(load_launch_manifest(folder));
-    }
-    options.candidates_only = candidates_only_;
-    Work work = this->work(options.candidates);
+    options.candidates = candidates_.choice(selection_);
+    Work work = work_of(selection_, options.candidates);
     options.problems = std::move(work.problems);
     options.space = std::move(work.space);
     options.shard = shard_.value_or(options.shard);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/candidate_options.h"
 #include "cli/device_options.h"
-#include "cli/selection_options.h"
 #include "run/sweep.h"
 
 namespace normtune::cli {
@@ -27,12 +27,10 @@ public:
 
 private:
     bool says_what_to_run() const;
-    Work work(const std::vector<Candidate>& candidates) const;
     SweepOptions of_words() const;
 
     SelectionOptions selection_;
-    std::vector<std::string> candidates_;
-    bool candidates_only_ = false;
+    CandidateOptions candidates_;
     DeviceOptions device_;
     std::optional<std::string> strategy_;
     std::optional<std::int64_t> trials_;

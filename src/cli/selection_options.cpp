@@ -102,7 +102,7 @@ std::vector<Problem> SelectionOptions::problems() const {
 }
 
 SearchSpace SelectionOptions::space() const {
-    if (configuration_.empty()) {
+    if (configuration_.empty() || (space_.empty() && !candidate().empty())) {
         return load_space(space_.empty() ? std::string(default_space) : space_);
     }
     if (!space_.empty()) {

@@ -26,7 +26,11 @@ public:
     void declare(OptionSet& options);
     bool given() const;
     bool selects_problems() const { return !shapes_.empty() || !problem_.empty() || !study_.empty() || narrowed() || eps_.has_value(); }
-    bool selects_configurations() const { return !space_.empty() || !configuration_.empty(); }
+    bool selects_configurations() const { return !space_.empty() || (!configuration_.empty() && candidate().empty()); }
+    /// The identity of another provider's candidate that --config names; empty: it names none.
+    std::string candidate() const { return takes_candidates_ && configuration_.find(':') != std::string::npos ? configuration_ : ""; }
+    /// Of a command that has --candidate.
+    void take_candidates() { takes_candidates_ = true; }
     /// Throws InputError: nothing selected, options that exclude each other, what files and keys throw.
     Work work() const;
     SearchSpace space() const;
@@ -44,6 +48,7 @@ private:
     Selection selection_;
     std::string space_;
     std::string configuration_;
+    bool takes_candidates_ = false;
 };
 
 }  // namespace normtune::cli

@@ -55,10 +55,10 @@ std::string keys_text(const Planning& planning) {
     for (const PlannedProblem& problem : planning.problems) {
         const std::string key = problem.plan.problem.key();
         for (std::size_t i = 0; planning.options.list && !planning.options.compile && i < problem.kept.size(); ++i) {
-            kept += fmt::format("{}  {}\n", key, problem.kept[i].key());
+            kept += fmt::format("{}  {}\n", key, problem.kept[i].identity());
         }
         for (const PlannedProblem::Pruned& one : problem.pruned) {
-            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.configuration.key(), for_terminal(one.rule));
+            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.candidate.identity(), for_terminal(one.rule));
         }
     }
     const bool listed = (planning.options.list && !planning.options.compile) || planning.options.list_pruned;
@@ -115,7 +115,7 @@ std::string code_text(const Planning& planning, const Style& style) {
             totals.add(code);
             all.add(code);
             if (planning.options.list || amiss(code)) {
-                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].key(), for_terminal(code_line(code)));
+                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].identity(), for_terminal(code_line(code)));
             }
         }
         table.add(totals.cells(key));
@@ -129,7 +129,8 @@ nlohmann::json code_json(const PlannedProblem& problem) {
     nlohmann::json out = nlohmann::json::array();
     for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
         const TrialCode& one = problem.compiled[i];
-        nlohmann::json json{{"key", problem.kept[i].key()}, {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
+        nlohmann::json json{{"key", problem.kept[i].identity()},
+                            {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
         if (!one.reason.empty()) {
             json["reason"] = one.reason;
         }
@@ -154,11 +155,11 @@ nlohmann::json problem_json(const Planning& planning, const PlannedProblem& prob
         return nlohmann::json{{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}};
     });
     if (planning.options.list) {
-        json["configurations"] = json_list(problem.kept, [](const Configuration& configuration) { return configuration.key(); });
+        json["configurations"] = json_list(problem.kept, [](const Candidate& candidate) { return candidate.identity(); });
     }
     if (planning.options.list_pruned) {
         json["pruned_configurations"] = json_list(problem.pruned, [](const PlannedProblem::Pruned& pruned) {
-            return nlohmann::json{{"key", pruned.configuration.key()}, {"rule", pruned.rule}};
+            return nlohmann::json{{"key", pruned.candidate.identity()}, {"rule", pruned.rule}};
         });
     }
     if (planning.options.compile) {
@@ -186,8 +187,10 @@ std::string plan_table(const Planning& planning, const Style& style) {
             rules.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    std::string out = fmt::format("Space {}: {} points. Device: {} ({}, {}).\n", for_terminal(space.name), grouped(space.points()),
-                                  for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
+    std::string out = planning.options.candidates.alone
+                          ? std::string("Candidates alone.")
+                          : fmt::format("Space {}: {} points.", for_terminal(space.name), grouped(space.points()));
+    out += fmt::format(" Device: {} ({}, {}).\n", for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
     if (shard) {
         out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
                            planning.options.problems.size(), 100 * planning.of_work);

@@ -21,34 +21,50 @@ constexpr std::uint64_t most_listed = 2'000'000;
 PlannedProblem plan_one(const Problem& problem, const PlanningOptions& options, const BackendTraits& traits,
                         std::atomic<std::uint64_t>& listed) {
     PlannedProblem out;
+    out.plan.problem = problem;
+    const auto note = [&](const Candidate& candidate, const RuleTally* pruned_by) {
+        const bool wanted = pruned_by == nullptr ? options.list || options.compile : options.list_pruned;
+        if (!wanted) {
+            return;
+        }
+        if (++listed > most_listed) {
+            throw InputError(
+                "--list, --show-pruned and --compile hold what they name in memory: at most 2,000,000 configurations, and there "
+                "are more; without them plan counts all, and a smaller space or fewer problems can be listed");
+        }
+        if (pruned_by == nullptr) {
+            out.kept.push_back(candidate);
+        } else {
+            out.pruned.push_back({candidate, pruned_by->rule});
+        }
+    };
     PlanVisitor visitor;
     if (options.list || options.list_pruned || options.compile) {
-        visitor = [&](const Configuration& configuration, const RuleTally* pruned_by) {
-            const bool wanted = pruned_by == nullptr ? options.list || options.compile : options.list_pruned;
-            if (!wanted) {
-                return;
-            }
-            if (++listed > most_listed) {
-                throw InputError(
-                    "--list, --show-pruned and --compile hold what they name in memory: at most 2,000,000 configurations, and there "
-                    "are more; without them plan counts all, and a smaller space or fewer problems can be listed");
-            }
-            if (pruned_by == nullptr) {
-                out.kept.push_back(configuration);
-            } else {
-                out.pruned.push_back({configuration, pruned_by->rule});
-            }
-        };
+        visitor = note;
     }
-    out.plan = plan_problem(problem, options.space, traits, options.device, options.list_pruned, visitor);
+    if (!options.candidates.alone) {
+        out.plan = plan_problem(problem, options.space, traits, options.device, options.list_pruned, visitor);
+    }
+    for (const FolderPlan& folder : plan_candidates(options.candidates, problem, options.device, options.list_pruned)) {
+        out.plan.points += folder.points;
+        out.plan.kept += folder.kept.size();
+        out.plan.tallies.insert(out.plan.tallies.end(), folder.tallies.begin(), folder.tallies.end());
+        for (const auto& manifest : folder.kept) {
+            note(Candidate(manifest), nullptr);
+        }
+        for (const auto& [candidate, tally] : folder.pruned_by) {
+            note(candidate, &folder.tallies[tally]);
+        }
+    }
     return out;
 }
 
-TrialCode compile_one(CodeCompiler& compiler, const Problem& problem, const Configuration& configuration, const CodeRules& rules) {
+TrialCode compile_one(CodeCompiler& compiler, const Problem& problem, const Candidate& candidate, const CodeRules& rules) {
     TrialCode out;
     try {
-        out.info = compiler.compile(problem, configuration);
-        if (const Rule* rule = rules.taken_by(configuration, out.info->figures())) {
+        out.info = compiler.compile(problem, candidate);
+        const Configuration* own = candidate.configuration();
+        if (const Rule* rule = own != nullptr ? rules.taken_by(*own, out.info->figures()) : nullptr) {
             out.pruned = true;
             out.reason = fmt::format("{}: {}", rule->name, rule->keep);
         }
@@ -63,8 +79,8 @@ void compile_all(Planning& planning, CodeCompiler& compiler) {
     const auto start = std::chrono::steady_clock::now();
     const auto queue = [&](std::size_t i) {
         if (i < planning.problems.size()) {
-            for (const Configuration& configuration : planning.problems[i].kept) {
-                compiler.ahead(planning.problems[i].plan.problem, configuration);
+            for (const Candidate& candidate : planning.problems[i].kept) {
+                compiler.ahead(planning.problems[i].plan.problem, candidate);
             }
         }
     };
@@ -73,8 +89,8 @@ void compile_all(Planning& planning, CodeCompiler& compiler) {
         queue(i + 1);
         PlannedProblem& planned = planning.problems[i];
         const CodeRules rules(planning.options.space, planned.plan.problem, planning.options.device);
-        for (const Configuration& configuration : planned.kept) {
-            planned.compiled.push_back(compile_one(compiler, planned.plan.problem, configuration, rules));
+        for (const Candidate& candidate : planned.kept) {
+            planned.compiled.push_back(compile_one(compiler, planned.plan.problem, candidate, rules));
         }
     }
     planning.compiler = compiler.name();
@@ -104,6 +120,7 @@ Planning plan_sweep(PlanningOptions options) {
     const BackendTraits traits = backend_traits(out.options.device.backend);
     const std::unique_ptr<CodeCompiler> compiler = out.options.compile ? open_compiler(out.options.device) : nullptr;
     const std::vector<Problem>& problems = out.options.problems;
+    check_candidates(out.options.candidates, problems);
     const ShardShare share = share_of(out.options.shard.value_or(Shard{}), problems, out.options.space, traits, out.options.device);
     out.of_work = share.of_work;
     out.problems.resize(share.places.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/candidate_choice.h"
 #include "space/plan.h"
 #include "space/shard.h"
 #include "trial/compile_info.h"
@@ -14,14 +15,15 @@ namespace normtune {
 struct PlanningOptions {
     std::vector<Problem> problems;  // of all shards
     SearchSpace space;
+    CandidateChoice candidates;
     std::optional<Shard> shard;
     DeviceInfo device;
-    bool list = false;         // every configuration that would run
+    bool list = false;         // every candidate that would run
     bool list_pruned = false;  // every other one, and the rule
     bool compile = false;
 };
 
-/// What the compiler says of a configuration.
+/// What the compiler says of a candidate.
 struct TrialCode {
     std::optional<CompileInfo> info;  // empty: it did not compile
     std::string reason;               // why it did not, or the rule that took it
@@ -30,9 +32,9 @@ struct TrialCode {
 
 struct PlannedProblem {
     ProblemPlan plan;
-    std::vector<Configuration> kept;  // where they are listed or compiled
+    std::vector<Candidate> kept;  // where they are listed or compiled
     struct Pruned {
-        Configuration configuration;
+        Candidate candidate;
         std::string rule;
     };
     std::vector<Pruned> pruned;       // where they are listed

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "support/error.h"
 #include "support/random.h"
@@ -66,6 +67,70 @@ ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options,
         trials.candidates.push_back(Candidate(one.configuration));
     }
     return trials;
+}
+
+namespace {
+
+/// As many as the strategy draws, in their order.
+void draw(std::vector<std::shared_ptr<const LaunchManifest>>& kept, std::uint64_t most, Random random) {
+    std::vector<std::size_t> places(kept.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    shuffle(places, random);
+    places.resize(most);
+    std::sort(places.begin(), places.end());
+    std::vector<std::shared_ptr<const LaunchManifest>> drawn;
+    for (const std::size_t place : places) {
+        drawn.push_back(std::move(kept[place]));
+    }
+    kept = std::move(drawn);
+}
+
+}  // namespace
+
+void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Problem& problem, const DeviceInfo& device) {
+    const std::uint64_t most = options.strategy->draws() ? options.most_trials_per_problem : 0;
+    PlanSummary& summary = trials.summary;
+    std::vector<FolderPlan> plans = plan_candidates(options.candidates, problem, device);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        FolderPlan& plan = plans[i];
+        const std::string& provider = options.candidates.folders[i]->provider();
+        summary.points += plan.points;
+        for (const RuleTally& tally : plan.tallies) {
+            summary.pruned.push_back({tally.rule, tally.reason, tally.pruned});
+        }
+        if (most > 0 && plan.kept.size() > most) {
+            summary.pruned.push_back({provider + ".random",
+                                      fmt::format("not among the {} that were drawn with seed {}", most, options.seed),
+                                      plan.kept.size() - most});
+            draw(plan.kept, most, Random(mix_seed(options.seed, fmt::format("draw/{}/{}", provider, problem.key()))));
+        }
+        summary.kept += plan.kept.size();
+        for (auto& manifest : plan.kept) {
+            trials.candidates.emplace_back(std::move(manifest));
+        }
+    }
+}
+
+void require_candidates(const SweepOptions& options, const std::vector<ProblemTrials>& plans) {
+    for (std::size_t i = 0; options.shard.whole() && i < options.candidates.folders.size(); ++i) {
+        const std::string& provider = options.candidates.folders[i]->provider();
+        std::string why;
+        bool some = !options.candidates.only.empty() && !options.candidates.only.starts_with(provider + ":");
+        for (const ProblemTrials& plan : plans) {
+            some = some || std::any_of(plan.candidates.begin(), plan.candidates.end(),
+                                       [&](const Candidate& candidate) { return candidate.provider() == provider; });
+            for (const PlanSummary::Pruned& pruned : plan.summary.pruned) {
+                if (why.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".") && pruned.rule != provider + ".claims") {
+                    why = fmt::format("; of {} {} takes {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
+                }
+            }
+        }
+        if (!some) {
+            const std::string what = options.candidates.only.empty() ? "nothing of it" : "no " + options.candidates.only;
+            throw InputError(
+                fmt::format("--candidate: {}: {} is left on the selected problems{}", options.candidates.folders[i]->path(), what, why));
+        }
+    }
 }
 
 }  // namespace normtune

@@ -32,6 +32,13 @@ private:
     std::atomic<std::int64_t> left_;
 };
 
+/// The candidates of other providers, after the problem's own trials; the plan counts them. A strategy that draws takes as many of a
+/// folder's as of normtune's own.
+void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Problem& problem, const DeviceInfo& device);
+
+/// Throws InputError: nothing of a folder is left on any problem of a whole sweep, and what took it.
+void require_candidates(const SweepOptions& options, const std::vector<ProblemTrials>& plans);
+
 /// Throws InputError where the allowance is spent.
 ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits, const DeviceInfo& device,
                             TrialAllowance& allowance);

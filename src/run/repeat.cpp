@@ -1,5 +1,7 @@
 #include "run/repeat.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "support/escape.h"
@@ -20,8 +22,12 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     if (problem.operation.eps != Operation{}.eps) {
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
-    line += candidate.manifest() != nullptr ? " --candidates-only --candidate " + for_shell(candidate.manifest()->folder)
-                                            : " --config " + for_shell(candidate.identity());
+    const LaunchManifest* manifest = candidate.manifest().get();
+    line += manifest != nullptr ? " --candidates-only --candidate " + for_shell(manifest->folder) : "";
+    const auto& folders = options.candidates.folders;
+    const bool one_of_many = manifest != nullptr && std::none_of(folders.begin(), folders.end(),
+                                                                 [&](const auto& folder) { return folder->single().get() == manifest; });
+    line += manifest == nullptr || one_of_many ? " --config " + for_shell(candidate.identity()) : "";
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

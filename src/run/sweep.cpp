@@ -10,7 +10,6 @@
 #include <unordered_set>
 
 #include "devices/registry.h"
-#include "run/candidate_trials.h"
 #include "run/device_worker.h"
 #include "run/environment.h"
 #include "run/interrupt.h"
@@ -36,7 +35,7 @@ void check(const SweepOptions& options) {
     if (options.problems.empty()) {
         throw InputError("nothing to sweep: no problem is selected");
     }
-    check_candidates(options);
+    check_candidates(options.candidates, options.problems);
     if (options.twins && options.strategy->wants_winners_alone()) {
         throw InputError("trials that are measured twice in the same rounds do not race");
     }
@@ -60,16 +59,17 @@ std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShar
     TrialAllowance allowance;
     on_all_cores(plans.size(), [&](std::size_t i) {
         const Problem& problem = options.problems[i];
-        if (options.candidates_only) {
+        if (options.candidates.alone) {
             plans[i].summary.problem_key = problem.key();
         } else {
             plans[i] = choose_trials(problem, options, traits, device, allowance);
         }
-        add_candidates(plans[i], options, problem);
+        add_candidates(plans[i], options, problem, device);
         if (!options.shard.whole()) {
             plans[i].summary.place = share.places[i];
         }
     });
+    require_candidates(options, plans);
     return plans;
 }
 

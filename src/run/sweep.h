@@ -9,11 +9,11 @@
 #include "measure/stop_rule.h"
 #include "measure/strategies/strategy.h"
 #include "problem/problem.h"
+#include "run/candidate_choice.h"
 #include "space/backend_traits.h"
 #include "space/shard.h"
 #include "space/space.h"
 #include "store/results.h"
-#include "trial/candidate.h"
 
 namespace normtune {
 
@@ -21,9 +21,8 @@ struct SweepOptions {
     std::vector<std::string> command;  // argv, for the records
     std::vector<Problem> problems;     // of all shards
     SearchSpace space;
-    std::vector<Candidate> candidates;  // of other providers, with a manifest each
-    bool candidates_only = false;       // none of normtune's own beside them
-    Shard shard;                        // which of the problems are this sweep's
+    CandidateChoice candidates;  // of other providers
+    Shard shard;                 // which of the problems are this sweep's
     Backend backend = Backend::cpu;
     std::vector<int> ordinals{0};  // of the backend's devices; each runs problems of its own
     std::string replay_script;     // replay only

@@ -8,7 +8,6 @@
 
 #include "devices/registry.h"
 #include "judge/thumb_rule.h"
-#include "run/candidate_trials.h"
 #include "run/sweep_text.h"
 #include "store/stored_results.h"
 #include "support/error.h"
@@ -181,7 +180,7 @@ void SweepStore::use(const Work& work) {
 /// What was found beside another candidate is another finding.
 WinnerIdentity SweepStore::identity_of(const Problem& problem) const {
     WinnerIdentity identity = identity_;
-    const std::string candidates = candidates_digest(options_, problem);
+    const std::string candidates = candidates_digest(options_.candidates, problem);
     identity.space += candidates.empty() ? "" : "+" + candidates;
     return identity;
 }

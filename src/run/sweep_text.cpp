@@ -12,7 +12,6 @@
 #include "support/error.h"
 #include "support/json_reader.h"
 #include "support/version.h"
-#include "trial/launch_manifest.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -78,11 +77,12 @@ json stop_rule_to_json(const StopRule& stop) {
             {"time_cap_us", stop.time_cap_us}};
 }
 
-json candidates_json(const SweepOptions& options) {
+json candidates_json(const CandidateChoice& choice) {
     json list = json::array();
-    for (const Candidate& candidate : options.candidates) {
-        const LaunchManifest& manifest = *candidate.manifest();
-        list.push_back({{"folder", manifest.folder}, {"candidate", candidate.identity()}, {"digest", digest(manifest)}});
+    for (const auto& folder : choice.folders) {
+        list.push_back({{"folder", folder->path()},
+                        {"candidate", folder->single() ? Candidate(folder->single()).identity() : folder->provider()},
+                        {"digest", folder->digest()}});
     }
     return list;
 }
@@ -106,8 +106,11 @@ json sweep_json(const SweepOptions& options) {
              {"trial_timeout_s", options.trial_timeout_s},
              {"budget_s", options.budget_s}};
     if (!options.candidates.empty()) {
-        out["candidates"] = candidates_json(options);
-        out["candidates_only"] = options.candidates_only;
+        out["candidates"] = candidates_json(options.candidates);
+        out["candidates_only"] = options.candidates.alone;
+    }
+    if (!options.candidates.only.empty()) {
+        out["candidate"] = options.candidates.only;
     }
     return out;
 }
@@ -141,13 +144,13 @@ json without_folders(json sweep) {
 }
 
 /// Throws InputError: a folder is not what it was.
-std::vector<Candidate> read_candidates(const JsonReader& in) {
-    std::vector<Candidate> out;
+std::vector<std::shared_ptr<const KernelFolder>> read_candidates(const JsonReader& in) {
+    std::vector<std::shared_ptr<const KernelFolder>> out;
     for (std::size_t i = 0; i < in.size(); ++i) {
         const JsonReader one = in.element(i);
         const std::string folder = one.at("folder").text();
-        out.emplace_back(load_launch_manifest(folder));
-        if (digest(*out.back().manifest()) != one.at("digest").text()) {
+        out.push_back(KernelFolder::load(folder));
+        if (out.back()->digest() != one.at("digest").text()) {
             throw InputError(fmt::format("{}: has changed since the run began with it; start a new run in another folder", folder));
         }
     }
@@ -217,8 +220,10 @@ SweepOptions sweep_from_text(const std::string& text) {
     }
     options.space = space_from_json(in.at("space"));
     if (const auto candidates = in.find("candidates")) {
-        options.candidates = read_candidates(*candidates);
-        options.candidates_only = in.at("candidates_only").flag();
+        options.candidates.folders = read_candidates(*candidates);
+        options.candidates.alone = in.at("candidates_only").flag();
+        const auto only = in.find("candidate");
+        options.candidates.only = only ? only->text() : "";
     }
     options.shard = parse_shard(in.at("shard").text());
     const JsonReader strategy = in.at("strategy");

@@ -7,36 +7,12 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <muParser.h>
 
 #include "support/error.h"
+#include "support/expression.h"
 
 namespace normtune {
 namespace {
-
-constexpr std::size_t longest_expression = 2000;
-
-double next_power_of_two(double a) {
-    return a <= 1 ? 1 : std::exp2(std::ceil(std::log2(a)));
-}
-double last_power_of_two(double a) {
-    return a <= 1 ? 1 : std::exp2(std::floor(std::log2(a)));
-}
-double floor_of(double a) {
-    return std::floor(a);
-}
-double ceil_of(double a) {
-    return std::ceil(a);
-}
-double remainder_of(double a, double b) {
-    return a - b * std::floor(a / b);
-}
-double divides(double a, double b) {
-    return remainder_of(b, a) == 0;
-}
-double negated(double a) {
-    return a == 0;
-}
 
 bool is_digit(char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -75,24 +51,22 @@ struct Variable {
     double value = 0;
 };
 
-void define_names(mu::Parser& parser) {
-    for (const AxisRow& row : axis_table) {
-        for (std::size_t value = 0; value < row.domain.names.size(); ++value) {
-            if (const std::string name(row.domain.names[value]); !is_digit(name.front())) {  // "32" and "64" stand for themselves
-                parser.DefineConst(name, expression_value(row.axis, static_cast<int>(value)));
+const std::vector<Expression::Constant>& value_names() {
+    static const std::vector<Expression::Constant> all = [] {
+        std::vector<Expression::Constant> out;
+        for (const AxisRow& row : axis_table) {
+            for (std::size_t value = 0; value < row.domain.names.size(); ++value) {
+                if (const std::string_view name = row.domain.names[value]; !is_digit(name.front())) {  // "32" and "64" stand for themselves
+                    out.emplace_back(name, expression_value(row.axis, static_cast<int>(value)));
+                }
+            }
+            if (!row.domain.zero.empty()) {
+                out.emplace_back(row.domain.zero, 0);
             }
         }
-        if (!row.domain.zero.empty()) {
-            parser.DefineConst(std::string(row.domain.zero), 0);
-        }
-    }
-    parser.DefineFun("floor", floor_of);
-    parser.DefineFun("ceil", ceil_of);
-    parser.DefineFun("mod", remainder_of);
-    parser.DefineFun("divides", divides);
-    parser.DefineFun("pow2ceil", next_power_of_two);
-    parser.DefineFun("pow2floor", last_power_of_two);
-    parser.DefineInfixOprt("!", negated);
+        return out;
+    }();
+    return all;
 }
 
 }  // namespace
@@ -107,40 +81,19 @@ struct CompiledRule::State {
     std::array<bool, code_variables.size()> reads_figure{};
     std::size_t first_fact = 0;  // of `variables`: what problem and device say
     std::size_t first_code_variable = 0;
-    mu::Parser parser;
+    std::optional<Expression> expression;
 
     bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
 
     /// A rule of the command line has no file.
-    [[noreturn]] void reject_briefly(const std::string& what) const {
-        const std::string whole = fmt::format("rule '{}' {}", rule.name, what);
+    [[noreturn]] void reject(const std::string& what) const {
+        const std::string whole = fmt::format("rule '{}' (keep: {}): {}", rule.name, rule.keep, what);
         throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
-    }
-
-    [[noreturn]] void reject(const std::string& what) const { reject_briefly(fmt::format("(keep: {}): {}", rule.keep, what)); }
-
-    static std::array<std::pair<std::string_view, double>, 15> facts(const Problem& problem, const DeviceInfo& device) {
-        const Operation& operation = problem.operation;
-        return {{{"rows", static_cast<double>(problem.shape.rows)},
-                 {"cols", static_cast<double>(problem.shape.cols)},
-                 {"row_stride", static_cast<double>(problem.shape.row_stride)},
-                 {"element_bytes", bytes_of(operation.dtype)},
-                 {"weight_bytes", bytes_of(operation.weight_dtype)},
-                 {"forward", operation.mode == Mode::forward},
-                 {"backward", operation.mode == Mode::backward},
-                 {"full", operation.mode == Mode::full},
-                 {"fused", operation.adds_residual()},
-                 {"affine", operation.affine},
-                 {"in_place", operation.in_place},
-                 {"warp_size", device.warp_size},
-                 {"compute_units", device.compute_units},
-                 {"shared_bytes", static_cast<double>(device.shared_bytes_per_program)},
-                 {"cache_bytes", static_cast<double>(device.cache_bytes)}}};
     }
 
     void set(const Problem& problem, const DeviceInfo& device) {
         std::size_t place = first_fact;
-        for (const auto& [name, value] : facts(problem, device)) {
+        for (const auto& [name, value] : problem_facts(problem, device)) {
             variables[place++].value = value;
         }
         cols = static_cast<double>(problem.shape.cols);
@@ -158,7 +111,7 @@ struct CompiledRule::State {
         variables.push_back({"threads", {Axis::num_warps}});
         variables.push_back({"rows_side_by_side", {Axis::num_warps, Axis::threads_per_row}});
         first_fact = variables.size();
-        for (const auto& [name, value] : facts(problem, device)) {
+        for (const auto& [name, value] : problem_facts(problem, device)) {
             define(name, value);
         }
         first_code_variable = variables.size();
@@ -167,72 +120,30 @@ struct CompiledRule::State {
         }
         cols = static_cast<double>(problem.shape.cols);
         warp_size = device.warp_size;
-        for (Variable& variable : variables) {
-            parser.DefineVar(std::string(variable.name), &variable.value);
-        }
-    }
-
-    /// muParser takes a lone '=' as an assignment, which nobody means in a rule.
-    void reject_assignment() const {
-        const std::string& text = rule.keep;
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            if (text[i] != '=') {
-                continue;
-            }
-            if (i + 1 < text.size() && text[i + 1] == '=') {
-                ++i;
-            } else if (i == 0 || (text[i - 1] != '<' && text[i - 1] != '>' && text[i - 1] != '!')) {
-                reject(fmt::format("'=' at character {} assigns; values are compared with '=='", i + 1));
-            }
-        }
-    }
-
-    std::string explain(const mu::ParserError& error) const {
-        if (error.GetCode() != mu::ecUNASSIGNABLE_TOKEN) {
-            std::string text = error.GetMsg();
-            std::replace(text.begin(), text.end(), '\n', ' ');
-            return fmt::format("{} (character {})", text, error.GetPos() + 1);
-        }
-        std::vector<std::string_view> known;
-        for (const Variable& variable : variables) {
-            known.push_back(variable.name);
-        }
-        for (const auto& [name, value] : parser.GetConst()) {
-            if (!name.starts_with('_')) {
-                known.push_back(name);
-            }
-        }
-        for (const auto& [name, callback] : parser.GetFunDef()) {
-            known.push_back(name);
-        }
-        return fmt::format("'{}' at character {} is unknown{}", error.GetToken(), error.GetPos() + 1,
-                           suggestion(error.GetToken(), known.data(), known.data() + known.size()));
     }
 
     void compile() {
-        if (rule.keep.size() > longest_expression) {
-            reject_briefly(fmt::format("has an expression of {} characters; at most {} are read", rule.keep.size(), longest_expression));
+        std::vector<Expression::Variable> named;
+        for (Variable& variable : variables) {
+            named.push_back({variable.name, &variable.value});
         }
-        reject_assignment();
         try {
-            parser.SetExpr(rule.keep);
-            int results = 0;
-            parser.Eval(results);
-            if (results != 1) {
-                reject(fmt::format("it has {} values, separated by commas; a rule has one", results));
+            expression.emplace(rule.keep, named, value_names());
+        } catch (const InputError& error) {
+            if (rule.keep.size() > Expression::longest) {
+                rule.keep = rule.keep.substr(0, 60) + " …";
             }
-            const mu::varmap_type named = parser.GetUsedVar();  // parses the expression at each call
-            for (std::size_t i = 0; i < variables.size(); ++i) {
-                if (!variables[i].reads.empty() && named.contains(std::string(variables[i].name))) {
-                    used.push_back(i);
-                    axes.insert(axes.end(), variables[i].reads.begin(), variables[i].reads.end());
-                }
+            reject(error.what());
+        }
+        for (const auto& read : expression->reads()) {
+            const auto at = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == read.first; });
+            const auto place = static_cast<std::size_t>(at - variables.begin());
+            if (!at->reads.empty()) {
+                used.push_back(place);
+                axes.insert(axes.end(), at->reads.begin(), at->reads.end());
+            } else if (place >= first_code_variable) {
+                reads_figure[place - first_code_variable] = true;
             }
-            for (std::size_t i = 0; i < code_variables.size(); ++i) {
-                reads_figure[i] = named.contains(std::string(code_variables[i]));
-            }
-        } catch (const mu::ParserError& error) {
-            reject(explain(error));
         }
         if (reads_code() && rule.keep_all_if_none) {
             reject("keep_all_if_none is for rules that are applied before anything is compiled; this one reads code_…");
@@ -246,24 +157,42 @@ struct CompiledRule::State {
             variables[i].value = i < axis_count ? expression_value(static_cast<Axis>(i), axis_value(configuration, static_cast<Axis>(i)))
                                                 : derived(variables[i].name, configuration);
         }
-        return parser.Eval();
+        return expression->value();
     }
 
     double derived(std::string_view name, const Configuration& configuration) const {
         const double threads = configuration.num_warps * warp_size;
         if (name == "block") {
-            return configuration.block_size == whole_row ? next_power_of_two(cols) : configuration.block_size;
+            return configuration.block_size == whole_row ? std::exp2(std::ceil(std::log2(cols))) : configuration.block_size;
         }
         return name == "threads" ? threads : std::floor(threads / configuration.threads_per_row);
     }
 };
+
+std::array<std::pair<std::string_view, double>, 15> problem_facts(const Problem& problem, const DeviceInfo& device) {
+    const Operation& operation = problem.operation;
+    return {{{"rows", static_cast<double>(problem.shape.rows)},
+             {"cols", static_cast<double>(problem.shape.cols)},
+             {"row_stride", static_cast<double>(problem.shape.row_stride)},
+             {"element_bytes", bytes_of(operation.dtype)},
+             {"weight_bytes", bytes_of(operation.weight_dtype)},
+             {"forward", operation.mode == Mode::forward},
+             {"backward", operation.mode == Mode::backward},
+             {"full", operation.mode == Mode::full},
+             {"fused", operation.adds_residual()},
+             {"affine", operation.affine},
+             {"in_place", operation.in_place},
+             {"warp_size", device.warp_size},
+             {"compute_units", device.compute_units},
+             {"shared_bytes", static_cast<double>(device.shared_bytes_per_program)},
+             {"cache_bytes", static_cast<double>(device.cache_bytes)}}};
+}
 
 CompiledRule::CompiledRule(const Rule& rule, const Problem& problem, const DeviceInfo& device) : state_(std::make_unique<State>()) {
     state_->rule = rule;
     // An expression may stand on several lines of a file; a message is one line.
     std::replace_if(
         state_->rule.keep.begin(), state_->rule.keep.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
-    define_names(state_->parser);
     state_->define_variables(problem, device);
     state_->compile();
 }
@@ -309,10 +238,10 @@ RuleAnswer CompiledRule::ask(const Configuration& configuration) const {
 void CompiledRule::fail(const Configuration& configuration) const {
     const double value = state_->evaluate(configuration);
     std::string read;
-    for (const auto& [name, address] : state_->parser.GetUsedVar()) {
+    for (const auto& [name, number] : state_->expression->reads()) {
         const auto axis = axis_names.find(name);
         read += fmt::format("{}{} = {}", read.empty() ? "" : ", ", name,
-                            axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", *address));
+                            axis ? axis_text(*axis, axis_value(configuration, *axis)) : fmt::format("{}", number));
     }
     state_->reject(fmt::format("gives {}{}{}; a rule gives a finite number, 0 to prune", value, read.empty() ? "" : " where ", read));
 }

@@ -1,10 +1,13 @@
 // Rules as muParser expressions: compiled for one problem on one device, then asked about configurations.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "problem/problem.h"
@@ -25,8 +28,10 @@ struct CodeFigures {
     std::optional<double> occupancy;           // of the main kernel, 0…1
 };
 
-/// Beside muParser's own functions (min, max, abs, …) an expression may call floor(a), ceil(a), mod(a, b),
-/// divides(a, b) (1 where a divides b), pow2ceil(a) and pow2floor(a), and negate with '!'. Variables: see Rule.
+/// What expressions may read of a problem and a device, by name.
+std::array<std::pair<std::string_view, double>, 15> problem_facts(const Problem& problem, const DeviceInfo& device);
+
+/// Functions: support/expression.h; variables: see Rule.
 class CompiledRule {
 public:
     /// Throws InputError: file, line, rule, and where and what is wrong in its expression.

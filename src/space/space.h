@@ -11,7 +11,7 @@
 
 namespace normtune {
 
-/// Keep a configuration where `keep` is not 0; a result that is not finite is an error. Functions: problem/rules.h.
+/// Keep a configuration where `keep` is not 0; a result that is not finite is an error. Functions: support/expression.h.
 /// Variables: every axis by its name (each named value is a constant, e.g. `reduction == masked`, `block_size == row`;
 /// offset_bits is auto, 32 or 64); rows, cols, row_stride, element_bytes, weight_bytes, forward,
 /// backward, full, fused, affine, in_place (0 or 1); warp_size, compute_units, shared_bytes, cache_bytes; block (the

@@ -38,6 +38,15 @@ void JsonReader::fail_type(std::string_view wanted) const {
                                        : fmt::format("{} {}", got == "array" || got == "object" ? "an" : "a", got)));
 }
 
+void JsonReader::only(const std::vector<std::string_view>& known) const {
+    expect_object();
+    for (const auto& [name, unused] : value_->items()) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            fail(fmt::format("unknown member {}{}", quoted_for_message(name), suggestion(name, known.data(), known.data() + known.size())));
+        }
+    }
+}
+
 std::size_t JsonReader::one_of(std::span<const std::string_view> names) const {
     const std::string word = text();
     const auto found = std::find(names.begin(), names.end(), word);

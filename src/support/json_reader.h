@@ -49,7 +49,11 @@ public:
 
     bool is_text() const;
     const nlohmann::json& json() const { return *value_; }
+    /// Where it stands, as messages say it.
+    std::string path() const;
     [[noreturn]] void fail(std::string_view message) const;
+    /// Throws where an object has a member of another name: one that is misspelt would otherwise be as good as absent.
+    void only(const std::vector<std::string_view>& known) const;
 
 private:
     JsonReader(const nlohmann::json& value, const JsonReader& parent, std::string_view name)
@@ -58,7 +62,6 @@ private:
         : value_(&value), parent_(&parent), index_(index) {}
 
     void expect_object() const;
-    std::string path() const;
     [[noreturn]] void fail_type(std::string_view wanted) const;
 
     static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();

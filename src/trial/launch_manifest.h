@@ -1,13 +1,14 @@
 // A kernel as a folder holds it: its code, and launch.json, which says how it is launched (docs/candidates.md).
 #pragma once
 
-#include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "problem/problem.h"
 #include "support/json_reader.h"
+#include "trial/code_source.h"
 #include "trial/launch_plan.h"
 
 namespace normtune {
@@ -21,6 +22,7 @@ struct LaunchManifest {
     int compute_units = 0;  // of the device that persistent grids were sized for
     std::string compiler;
     std::string code_file = "kernel.cubin";  // in the folder; *.cu and *.hip are compiled where they run
+    std::vector<std::string> options;        // of a source's compiler, see trial/code_source.h
     struct Code {                            // what the compiler said of it
         std::string hash;                    // as in a record's code_hash; empty: not told, nor what follows
         int registers = 0;
@@ -32,20 +34,22 @@ struct LaunchManifest {
 
     // Of one that was loaded.
     std::string folder;       // canonical
-    std::string code_digest;  // of the code file
+    std::string code_digest;  // of the code as read_code gives it
 
-    bool is_source() const { return code_file.ends_with(".cu") || code_file.ends_with(".hip"); }
+    bool is_source() const { return is_source_name(code_file); }
 };
 
 /// launch.json; its schema is schemas/launch.schema.json.
 nlohmann::ordered_json to_json(LaunchManifest manifest);
 /// Throws InputError with the path of what is wrong; a member that it does not know is wrong, too.
 LaunchManifest read_launch_manifest(const JsonReader& in);
+/// Throws InputError: the version is newer than this normtune.
+void check_schema_version(const JsonReader& in);
 
-/// Of a folder with a launch.json. Throws InputError "FOLDER/launch.json: launches/0/grid: …".
-std::shared_ptr<const LaunchManifest> load_launch_manifest(const std::string& folder);
-/// The code file as it was when the manifest was loaded. Throws InputError: it cannot be read, or has changed.
+/// The code file as it was when the manifest was loaded, a source with what it includes. Throws InputError: it cannot be read, or has
+/// changed.
 std::string read_code(const LaunchManifest& manifest);
+std::string read_code(const std::string& folder, const std::string& file, const std::vector<std::string>& options);
 /// What two loaded manifests have alike where they run the same code in the same way.
 std::string digest(const LaunchManifest& manifest);
 

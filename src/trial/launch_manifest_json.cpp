@@ -15,10 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int launch_schema_version = 1;
+constexpr int newest_schema_version = 2;
 constexpr NameTable<Access, 3> access_names{{"in", "out", "in_out"}};
 constexpr std::array<std::int64_t, 3> most_programs{(std::int64_t{1} << 31) - 1, 65535, 65535};
 constexpr std::array<std::int64_t, 3> most_threads{1024, 1024, 1024};  // and together
+constexpr std::array<std::int64_t, 3> most_of_a_cluster{16, 16, 16};   // and together
 constexpr std::int64_t most_registers = 1 << 16;
 constexpr std::int64_t most_shared_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 48;
@@ -54,8 +55,8 @@ public:
         plain(name, value, Need::may_lack, [](const JsonReader& member) { return member.flag(); });
     }
     template <typename T>
-    void extents(const char* name, std::array<T, 3>& value, const std::array<std::int64_t, 3>& most) {
-        plain(name, value, Need::always, [&](const JsonReader& list) {
+    void extents(const char* name, std::array<T, 3>& value, const std::array<std::int64_t, 3>& most, Need need = Need::always) {
+        plain(name, value, need, [&](const JsonReader& list) {
             std::array<T, 3> extent{};
             if (list.size() != extent.size()) {
                 list.fail("has to be three whole numbers");
@@ -65,6 +66,9 @@ public:
             }
             return extent;
         });
+    }
+    void texts(const char* name, std::vector<std::string>& value) {
+        plain(name, value, Need::may_lack, [](const JsonReader& list) { return list.texts(); });
     }
     template <typename E, std::size_t N>
     void one_of(const NameTable<E, N>& names, const char* name, E& value) {
@@ -104,13 +108,7 @@ public:
     static void read(const JsonReader& in, T& value, const Describe& describe) {
         Members members(in);
         describe(members, value);
-        for (const auto& [name, unused] : in.json().items()) {
-            const std::vector<std::string_view> known(members.known_.begin(), members.known_.end());
-            if (!members.known_.contains(name)) {
-                in.fail(fmt::format("unknown member {}{}", quoted_for_message(name),
-                                    suggestion(name, known.data(), known.data() + known.size())));
-            }
-        }
+        in.only({members.known_.begin(), members.known_.end()});
     }
 
     const JsonReader* in() const { return in_; }  // null: writes
@@ -200,6 +198,9 @@ void describe_launch(Members& io, gpu::Launch& launch) {
     io.extents("grid", launch.grid, most_programs);
     io.extents("block", launch.block, most_threads);
     io.whole("shared_bytes", launch.shared_bytes, most_shared_bytes);
+    if (io.in() != nullptr || launch.in_clusters()) {
+        io.extents("cluster", launch.cluster, most_of_a_cluster, Need::may_lack);
+    }
     io.flag("cooperative", launch.cooperative);
     io.flag("programmatic_stream_serialization", launch.overlaps);
     io.list("arguments", launch.arguments, Need::always, describe_argument);
@@ -222,13 +223,18 @@ void describe_problem(Members& io, Problem& problem) {
     io.number("eps", problem.operation.eps);
 }
 
+/// What the first version could not say.
+bool needs_version_2(const LaunchManifest& manifest) {
+    const std::vector<gpu::Launch>& launches = manifest.plan.launches;
+    return !manifest.options.empty() ||
+           std::any_of(launches.begin(), launches.end(), [](const gpu::Launch& launch) { return launch.in_clusters(); });
+}
+
 void describe(Members& io, LaunchManifest& manifest) {
-    int version = launch_schema_version;
+    int version = needs_version_2(manifest) ? 2 : 1;
     io.whole("schema_version", version, std::numeric_limits<int>::max());
-    if (version != launch_schema_version) {
-        io.in()
-            ->at("schema_version")
-            .fail(fmt::format("{} is not what this normtune reads, which is {}; update it", version, launch_schema_version));
+    if (io.in() != nullptr) {
+        check_schema_version(*io.in());
     }
     io.text("normtune_version", manifest.normtune_version, Need::may_lack);
     io.text("provider", manifest.provider, Need::may_lack);
@@ -240,6 +246,9 @@ void describe(Members& io, LaunchManifest& manifest) {
     io.object("code", manifest, [](Members& code, LaunchManifest& of) {
         code.text("file", of.code_file, Need::may_lack);
         code.text("hash", of.code.hash, Need::may_lack);
+        if (code.in() != nullptr || !of.options.empty()) {
+            code.texts("options", of.options);
+        }
         code.whole("registers", of.code.registers, most_registers, Need::may_lack);
         code.whole("spill_bytes", of.code.spill_bytes, most_shared_bytes, Need::may_lack);
         code.whole("shared_bytes", of.code.shared_bytes, most_shared_bytes, Need::may_lack);
@@ -271,6 +280,15 @@ void check_pointers(const LaunchManifest& manifest, const JsonReader& in) {
         if (manifest.plan.launches[i].threads() > most_threads[0]) {
             launch.at("block").fail("has too many threads");
         }
+        const std::array<int, 3>& cluster = manifest.plan.launches[i].cluster;
+        if (cluster[0] * cluster[1] * cluster[2] > most_of_a_cluster[0]) {
+            launch.at("cluster").fail(fmt::format("has more than {} programs", most_of_a_cluster[0]));
+        }
+        for (std::size_t axis = 0; axis < cluster.size(); ++axis) {
+            if (manifest.plan.launches[i].grid[axis] % cluster[axis] != 0) {
+                launch.at("grid").fail("is no multiple of its cluster");
+            }
+        }
         const JsonReader arguments = launch.at("arguments");
         for (std::size_t k = 0; k < manifest.plan.launches[i].arguments.size(); ++k) {
             const gpu::Argument& argument = manifest.plan.launches[i].arguments[k];
@@ -293,10 +311,23 @@ Json to_json(LaunchManifest manifest) {
     return std::move(out.out);
 }
 
+void check_schema_version(const JsonReader& in) {
+    const std::int64_t version = in.at("schema_version").whole(1);
+    if (version > newest_schema_version) {
+        in.at("schema_version")
+            .fail(fmt::format("{} is not what this normtune reads, which is up to {}; update it", version, newest_schema_version));
+    }
+}
+
 LaunchManifest read_launch_manifest(const JsonReader& in) {
     LaunchManifest manifest;
     Members::read(in, manifest, describe);
     check_pointers(manifest, in);
+    for (std::size_t i = 0; i < manifest.options.size(); ++i) {
+        if (const std::string why = option_objection(manifest.options[i]); !why.empty()) {
+            in.at("code").at("options").fail(why);
+        }
+    }
     return manifest;
 }
 

@@ -30,14 +30,16 @@ struct Argument {
 struct Launch {
     std::string kernel;  // extern "C" name in the source
     std::array<std::int64_t, 3> grid{1, 1, 1};
-    std::array<int, 3> block{1, 1, 1};  // at most 1024 each
-    std::int64_t shared_bytes = 0;      // dynamic
-    bool cooperative = false;           // all programs must be resident at once: launch it as a cooperative kernel
-    bool overlaps = false;              // may start while the launch before it still runs: it waits for what that one
-                                        // writes itself (sm_90 and later, programmatic stream serialization)
+    std::array<int, 3> block{1, 1, 1};    // at most 1024 each
+    std::array<int, 3> cluster{1, 1, 1};  // programs that share a cluster, at most 16 (sm_90 and later)
+    std::int64_t shared_bytes = 0;        // dynamic
+    bool cooperative = false;             // all programs must be resident at once: launch it as a cooperative kernel
+    bool overlaps = false;                // may start while the launch before it still runs: it waits for what that one
+                                          // writes itself (sm_90 and later, programmatic stream serialization)
     std::vector<Argument> arguments;
 
     std::int64_t programs() const { return grid[0] * grid[1] * grid[2]; }
+    bool in_clusters() const { return cluster != std::array<int, 3>{1, 1, 1}; }
     int threads() const { return block[0] * block[1] * block[2]; }
 };
 

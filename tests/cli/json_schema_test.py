@@ -22,6 +22,8 @@ CASES = [
      "comparison.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune audit run --format json --heuristic 'one=num_warps == 1'",
      "audit.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune audit run --format json --axis num_warps",
+     "axis.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),

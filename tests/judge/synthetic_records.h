@@ -41,7 +41,7 @@ inline void add(Results& results, const Problem& problem, const std::vector<Time
     for (std::size_t i = 0; i < times.size(); ++i) {
         Record record;
         record.problem = problem;
-        record.candidate = Configuration::parse(times[i].configuration);
+        record.candidate = Candidate::parse(times[i].configuration);
         record.measurement.emplace();
         record.measurement->p50_us = times[i].p50_us;
         record.measurement->rank = i == best ? 1 : 0;

@@ -10,7 +10,6 @@
 #include "store/winner_store.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
-#include "trial/launch_manifest.h"
 #include "trial/manifest_fixture.h"
 
 namespace normtune {
@@ -27,13 +26,15 @@ constexpr const char* script =
     "seed: 1\nnoise: {sigma: 0.002}\ntimings:\n  - {config: 'vendor:*', copies: 1.05}\n  - {config: '*.r4.*', copies: 1.1}\n"
     "  - {config: '*', copies: 1.4}\n";
 
-Candidate vendor(const TemporaryFolder& folder, const std::string& name = "vendor", const Problem& problem = small_problem()) {
-    return Candidate(load_launch_manifest(write_candidate(folder, name, manifest_json(problem))));
+using Folder = std::shared_ptr<const KernelFolder>;
+
+Folder vendor(const TemporaryFolder& folder, const std::string& name = "vendor", const Problem& problem = small_problem()) {
+    return KernelFolder::load(write_candidate(folder, name, manifest_json(problem)));
 }
 
 SweepOptions with_candidate(const TemporaryFolder& folder, const std::string& out = "out") {
     SweepOptions options = small_sweep(folder, script, out);
-    options.candidates = {vendor(folder)};
+    options.candidates.folders = {vendor(folder)};
     return options;
 }
 
@@ -98,9 +99,9 @@ TEST(CandidateSweep, AloneItIsAllThereIs) {
     const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = with_candidate(folder);
-    options.candidates_only = true;
+    options.candidates.alone = true;
     options.problems.push_back(small_problem(512));
-    options.candidates.push_back(vendor(folder, "second"));
+    options.candidates.folders.push_back(vendor(folder, "second"));
     const SweepResult result = run_sweep(options, sink);
     ASSERT_EQ(result.results.records.size(), 2U);
     EXPECT_EQ(result.results.records[0].candidate.identity(), "vendor:norm_v2");
@@ -128,7 +129,7 @@ TEST(CandidateSweep, IsResumedWithWhatItBeganWith) {
     cut();
     options.resume = true;
     EXPECT_EQ(run_sweep(options, sink).results.records.size(), 7U);
-    options.candidates.clear();
+    options.candidates = {};
     EXPECT_NE(refusal(options).find("differs in candidates"), std::string::npos) << refusal(options);
     folder.write("vendor/kernel.cubin", "other code");
     try {
@@ -156,7 +157,7 @@ TEST(CandidateSweep, ACpuSaysThatItRunsOwnKernelsAlone) {
     RecordingSink sink;
     SweepOptions options = with_candidate(folder);
     options.backend = Backend::cpu;
-    options.candidates_only = true;
+    options.candidates.alone = true;
     options.verify_only = true;
     const SweepResult result = run_sweep(options, sink);
     ASSERT_EQ(result.results.records.size(), 1U);
@@ -172,7 +173,7 @@ TEST(CandidateSweep, TheStoreKeepsWhatWasFoundBesideItApart) {
         options.strategy = find_strategy("racing");
         options.store = folder / "winners.sqlite3";
         if (candidate) {
-            options.candidates = {vendor(folder, out)};
+            options.candidates.folders = {vendor(folder, out)};
         }
         return run_sweep(options, sink);
     };
@@ -183,7 +184,7 @@ TEST(CandidateSweep, TheStoreKeepsWhatWasFoundBesideItApart) {
     SweepOptions again = small_sweep(folder, script, "again");
     again.strategy = find_strategy("racing");
     again.store = folder / "winners.sqlite3";
-    again.candidates = {Candidate(load_launch_manifest(folder.path("vendor")))};
+    again.candidates.folders = {KernelFolder::load(folder.path("vendor"))};
     const SweepResult taken = run_sweep(again, sink);
     EXPECT_TRUE(stored(taken));
     EXPECT_EQ(of(taken, "vendor:norm_v2").measurement->rank, 1);
@@ -194,22 +195,22 @@ TEST(CandidateSweep, TheStoreKeepsWhatWasFoundBesideItApart) {
 TEST(CandidateSweep, WhatFitsNoTrialIsRefused) {
     const TemporaryFolder folder;
     SweepOptions options = with_candidate(folder);
-    options.candidates = {vendor(folder, "other", small_problem(512))};
+    options.candidates.folders = {vendor(folder, "other", small_problem(512))};
     EXPECT_NE(refusal(options).find("is for rms_norm/forward/bf16/llama/512x1024, which is not among the selected problems"),
               std::string::npos)
         << refusal(options);
     Problem eps = small_problem();
     eps.operation.eps = 1e-5;
-    options.candidates = {vendor(folder, "eps", eps)};
+    options.candidates.folders = {vendor(folder, "eps", eps)};
     EXPECT_NE(refusal(options).find("with an eps of 1e-05, and the selected one has 1e-06"), std::string::npos) << refusal(options);
-    const Candidate one = vendor(folder);
-    options.candidates = {one, one};
+    const Folder one = vendor(folder);
+    options.candidates.folders = {one, one};
     EXPECT_NE(refusal(options).find("is a second vendor:norm_v2 for"), std::string::npos) << refusal(options);
 }
 
 TEST(CandidateSweep, TheWorkerGetsTheWholeManifest) {
     const TemporaryFolder folder;
-    const Candidate candidate = vendor(folder);
+    const Candidate candidate(vendor(folder)->single());
     const Request request = decode_request(encode(Request(BuildRequest{3, candidate, true}), 1)).message;
     const Candidate& built = std::get<BuildRequest>(request).candidate;
     EXPECT_EQ(built, candidate);
@@ -218,6 +219,57 @@ TEST(CandidateSweep, TheWorkerGetsTheWholeManifest) {
     EXPECT_EQ(read_code(*built.manifest()), "machine code");
     const Request ahead = decode_request(encode(Request(AheadRequest{{Configuration{}, candidate}, true, {}}), 2)).message;
     EXPECT_EQ(std::get<AheadRequest>(ahead).candidates, (std::vector<Candidate>{Configuration{}, candidate}));
+}
+
+TEST(CandidateSweep, TunablesAreTrialsLikeOwnConfigurations) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    nlohmann::json launch = manifest_json(small_problem());
+    for (const char* of_one : {"problem", "eps", "arch"}) {
+        launch.erase(of_one);
+    }
+    launch["schema_version"] = 2;
+    launch["claims"] = {{"op", "rms_norm"}, {"mode", "forward"}, {"dtype", "bf16"}, {"casting", "llama"}};
+    launch["code"] = {{"file", "norm.cu"}};
+    launch["tunables"] = {{"THREADS", {32, 64, 128}}, {"VECTOR", {1, 2}}};
+    launch["rules"] = {{{"name", "few"}, {"keep", "THREADS * VECTOR <= 128"}}};
+    launch["launches"][0]["block"] = {"THREADS", 1, 1};
+    const auto write = [&](const std::string& name) {
+        write_candidate(folder, name, launch);
+        folder.write(name + "/norm.cu", "source");
+        return KernelFolder::load(folder.path(name));
+    };
+    SweepOptions options = small_sweep(folder, "timings:\n  - {config: 'tuned:*THREADS=64.VECTOR=2', us: 1}\n  - {config: '*', us: 2}\n");
+    options.candidates.folders = {write("tuned")};
+    options.problems.push_back(small_problem(512));
+    const SweepResult result = run_sweep(options, sink);
+    EXPECT_EQ(result.results.records.size(), 2 * (6U + 5U));
+    const PlanSummary& plan = result.results.plans.at(0);
+    EXPECT_EQ(plan.kept, 6U + 5U);
+    const auto few =
+        std::find_if(plan.pruned.begin(), plan.pruned.end(), [](const PlanSummary::Pruned& p) { return p.rule == "tuned.few"; });
+    ASSERT_NE(few, plan.pruned.end());
+    EXPECT_EQ(few->count, 1U);
+    const Record& best = of(result, "tuned:norm_v2.THREADS=64.VECTOR=2");
+    EXPECT_EQ(best.measurement->rank, 1);
+    EXPECT_NE(best.repeat.find("--config tuned:norm_v2.THREADS=64.VECTOR=2"), std::string::npos) << best.repeat;
+    // One alone, as the repeat line says.
+    SweepOptions one = small_sweep(folder, "timings: [{config: '*', us: 2}]\n", "one");
+    one.candidates = {options.candidates.folders, true, best.candidate.identity()};
+    ASSERT_EQ(run_sweep(one, sink).results.records.size(), 1U);
+    one.resume = true;
+    EXPECT_EQ(run_sweep(one, sink).results.records.size(), 1U);
+    EXPECT_EQ(options_from_journal(one.out_folder).candidates.only, best.candidate.identity());
+    one = small_sweep(folder, script, "none");
+    one.candidates = {options.candidates.folders, true, "tuned:norm_v2.THREADS=1024.VECTOR=2"};
+    EXPECT_NE(refusal(one).find("no tuned:norm_v2.THREADS=1024.VECTOR=2 is left on the selected problems"), std::string::npos)
+        << refusal(one);
+    one.candidates = {{options.candidates.folders[0], options.candidates.folders[0]}, true, ""};
+    EXPECT_NE(refusal(one).find("is a second tuned:norm_v2.THREADS=32.VECTOR=1 for"), std::string::npos) << refusal(one);
+    one.candidates = {{write("again")}, true, ""};
+    one.strategy = find_strategy("random");
+    one.most_trials_per_problem = 2;
+    EXPECT_EQ(run_sweep(one, sink).results.records.size(), 2U);
 }
 
 }  // namespace

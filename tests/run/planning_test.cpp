@@ -41,11 +41,11 @@ TEST(Planning, ListsWhatIsKeptAndWhatIsPrunedWithItsRule) {
         EXPECT_EQ(problem.kept.size(), problem.plan.kept);
         EXPECT_EQ(problem.kept.size() + problem.pruned.size(), problem.plan.points);
         EXPECT_FALSE(problem.kept.empty());
-        for (const Configuration& configuration : problem.kept) {
-            EXPECT_LT(configuration.rows_per_program, 4);
+        for (const Candidate& candidate : problem.kept) {
+            EXPECT_LT(candidate.configuration()->rows_per_program, 4);
         }
         for (const PlannedProblem::Pruned& pruned : problem.pruned) {
-            EXPECT_EQ(pruned.rule == "few", pruned.configuration.rows_per_program >= 4) << pruned.rule;
+            EXPECT_EQ(pruned.rule == "few", pruned.candidate.configuration()->rows_per_program >= 4) << pruned.rule;
         }
     }
 }

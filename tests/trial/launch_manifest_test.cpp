@@ -1,4 +1,4 @@
-#include "trial/launch_manifest.h"
+#include "trial/kernel_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
         return refusal([&] { read(bad); });
     };
     const std::vector<std::tuple<const char*, json, const char*>> cases{
-        {"/schema_version", 2, "launch.json: schema_version: 2 is not"},
+        {"/schema_version", 3, "launch.json: schema_version: 3 is not what this normtune reads, which is up to 2"},
         {"/problem", "rms_norm/forward", "launch.json: problem: "},
         {"/archs", "sm_90", "launch.json: unknown member 'archs'; did you mean 'arch'?"},
         {"/provider", "", "launch.json: provider: is empty"},
@@ -98,13 +98,13 @@ TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
 TEST(LaunchManifest, OfAFolderHasItsNameAndItsCode) {
     const TemporaryFolder folder;
     const std::string at = write_candidate(folder, "vendor", manifest_json(problem()));
-    const auto manifest = load_launch_manifest(at + "/");
+    const auto manifest = KernelFolder::load(at + "/")->single();
     EXPECT_EQ(manifest->provider, "vendor");
     EXPECT_EQ(manifest->code_digest, content_hash("machine code"));
     EXPECT_EQ(read_code(*manifest), "machine code");
-    EXPECT_EQ(digest(*manifest), digest(*load_launch_manifest(at)));
+    EXPECT_EQ(digest(*manifest), KernelFolder::load(at)->digest());
     folder.write("vendor/kernel.cubin", "other code");
-    EXPECT_NE(digest(*manifest), digest(*load_launch_manifest(at)));
+    EXPECT_NE(digest(*manifest), KernelFolder::load(at)->digest());
     EXPECT_NE(refusal([&] { read_code(*manifest); }).find("has changed"), std::string::npos);
 }
 
@@ -114,7 +114,7 @@ TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
         json bad = manifest_json(problem());
         bad[json::json_pointer(pointer)] = value;
         const std::string at = write_candidate(folder, name, bad);
-        return refusal([&] { load_launch_manifest(at); });
+        return refusal([&] { KernelFolder::load(at); });
     };
     EXPECT_NE(error_of("/provider", "normtune").find("'normtune' cannot be its provider"), std::string::npos);
     EXPECT_NE(error_of("/eps", 1e-6, "two words").find("'two words' cannot be its provider"), std::string::npos);
@@ -125,7 +125,7 @@ TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
     EXPECT_NE(error_of("/code/hash", "0123").find("code/hash: is not that of kernel.cubin"), std::string::npos);
     std::filesystem::create_symlink(folder.path("outside.cubin"), folder.path("kernel/link.cubin"));
     EXPECT_NE(error_of("/code/file", "link.cubin").find("is no name of a file in its folder"), std::string::npos);
-    EXPECT_NE(refusal([&] { load_launch_manifest(folder.path("nowhere")); }).find("nowhere/launch.json"), std::string::npos);
+    EXPECT_NE(refusal([&] { KernelFolder::load(folder.path("nowhere")); }).find("nowhere/launch.json"), std::string::npos);
 }
 
 // launch.json's members: "launches[].grid", …
@@ -159,6 +159,18 @@ std::string source_file(const char* name) {
     return read_file(std::string(NORMTUNE_SOURCE_DIR) + name, std::size_t{1} << 20);
 }
 
+TEST(LaunchManifest, SchemaAndPageOfManyProblemsNameTheSameMembers) {
+    std::set<std::string> of_schema;
+    names_of_schema(json::parse(source_file("/schemas/candidate.schema.json")), "", of_schema);
+    std::set<std::string> of_page;
+    const std::string page = source_file("/docs/candidates.md");
+    const std::regex row(R"(\n\| `([^`]+)` \|)");
+    for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
+        of_page.insert((*at)[1]);
+    }
+    EXPECT_EQ(of_page, of_schema);
+}
+
 TEST(LaunchManifest, SchemaPageAndFileNameTheSameMembers) {
     std::set<std::string> of_schema;
     names_of_schema(json::parse(source_file("/schemas/launch.schema.json")), "", of_schema);
@@ -170,6 +182,8 @@ TEST(LaunchManifest, SchemaPageAndFileNameTheSameMembers) {
     }
     LaunchManifest manifest = read(manifest_json(problem()));
     manifest.normtune_version = manifest.provider = manifest.compiler = manifest.code.hash = "any";
+    manifest.options = {"-DN=1"};
+    manifest.plan.launches[0].cluster = {2, 1, 1};
     std::set<std::string> of_file;
     names_of(json::parse(to_json(manifest).dump()), "", of_file);
     EXPECT_EQ(of_page, of_schema);

@@ -67,7 +67,7 @@ gpu::Toolchain toolchain(const std::string& arch) {
     if (!compiles) {
         throw InputError(fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, arch, fmt::join(known, ", sm_")));
     }
-    return {std::make_unique<CompilePool>(nvrtc_name(), arch, 0, nvrtc_compile), {"--std=c++17"}, compile_info};
+    return {std::make_unique<CompilePool>(nvrtc_name(), arch, 0, nvrtc_compile), {"--std=c++17"}, compile_info, nvrtc_header_folders()};
 }
 
 }  // namespace normtune::cuda

@@ -1,5 +1,6 @@
 #include "devices/cuda/driver_api.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -25,9 +26,11 @@ struct LaunchAttribute {
     union {
         char bytes[64];
         int flag;
+        unsigned cluster[3];
     } value;
 };
 constexpr int attribute_cooperative = 2;
+constexpr int attribute_cluster_dimension = 4;
 constexpr int attribute_programmatic_stream_serialization = 6;
 
 struct LaunchConfig {
@@ -123,7 +126,7 @@ Result function_allow_shared(Function function, std::int64_t bytes) {
 }
 
 Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
-    std::array<LaunchAttribute, 2> attributes{};
+    std::array<LaunchAttribute, 3> attributes{};
     unsigned count = 0;
     if (shape.cooperative) {
         attributes[count].id = attribute_cooperative;
@@ -132,6 +135,17 @@ Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** ar
     if (shape.overlaps) {
         attributes[count].id = attribute_programmatic_stream_serialization;
         attributes[count++].value.flag = 1;
+    }
+    if (const unsigned programs = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]; programs > 1) {
+        constexpr int non_portable_size_allowed = 14;
+        constexpr unsigned most_portable = 8;
+        if (programs > most_portable) {
+            if (const Result refused = cuda().function_set_attribute(function, non_portable_size_allowed, 1); refused != gpu::success) {
+                return refused;
+            }
+        }
+        attributes[count].id = attribute_cluster_dimension;
+        std::copy(shape.cluster.begin(), shape.cluster.end(), attributes[count++].value.cluster);
     }
     const LaunchConfig config{shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0],    shape.block[1],
                               shape.block[2], shape.shared_bytes, stream,        attributes.data(), count};

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,6 +33,7 @@ struct LoadedNvrtc {
     std::string version;
     std::string why_not;
     std::vector<int> architectures;
+    std::string path;
     bool caches = false;  // from 12.9 on it keeps machine code itself, and then says nothing of registers and spills
 };
 
@@ -60,6 +63,7 @@ LoadedNvrtc load() {
         return loaded;
     }
     loaded.version = fmt::format("{}.{}", major, minor);
+    loaded.path = library.path();
     loaded.caches = std::pair(major, minor) >= std::pair(12, 9);
     int count = 0;
     if (own.architecture_count(&count) == 0 && count > 0) {
@@ -102,6 +106,33 @@ std::string nvrtc_name() {
 
 std::vector<int> nvrtc_architectures() {
     return nvrtc().architectures;
+}
+
+std::vector<std::string> nvrtc_header_folders() {
+    // Beside the library, as toolkits and pip lay them out; a library that was found by its soname alone has no folder.
+    const std::filesystem::path library = std::filesystem::path(nvrtc().path).parent_path();
+    std::vector<std::filesystem::path> places;
+    if (!library.empty()) {
+        places = {library / "../include", library / "../../cuda_runtime/include"};
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const char* home = std::getenv(variable); home != nullptr) {
+            places.push_back(std::filesystem::path(home) / "include");
+        }
+    }
+    places.emplace_back("/usr/local/cuda/include");
+    std::vector<std::string> out;
+    for (const std::filesystem::path& place : places) {
+        std::error_code none;
+        if (std::filesystem::exists(place / "cuda_bf16.h", none)) {
+            out.push_back(place.lexically_normal().string());
+            if (std::filesystem::exists(place / "cccl", none)) {
+                out.push_back((place / "cccl").lexically_normal().string());
+            }
+            break;
+        }
+    }
+    return out;
 }
 
 CompiledCode nvrtc_compile(const CompileJob& job) {

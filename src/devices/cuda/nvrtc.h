@@ -18,6 +18,9 @@ std::string nvrtc_name();
 /// The architectures that the library compiles for, e.g. {75, 80, …, 90, 100}; empty where there is no library.
 std::vector<int> nvrtc_architectures();
 
+/// Where the headers of the library's toolkit are (cuda_bf16.h); empty: nowhere that is looked at.
+std::vector<std::string> nvrtc_header_folders();
+
 /// Compiles to a cubin for job.arch ("sm_90"). Throws DeviceError: unsupported (no library, or it does not know the
 /// architecture), compile_failed (with the compiler's first error line).
 CompiledCode nvrtc_compile(const CompileJob& job);

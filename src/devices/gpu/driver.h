@@ -41,7 +41,8 @@ enum class Attribute {
 struct LaunchShape {
     std::array<unsigned, 3> grid;
     std::array<unsigned, 3> block;
-    unsigned shared_bytes;  // dynamic
+    unsigned shared_bytes;            // dynamic
+    std::array<unsigned, 3> cluster;  // 1, 1, 1: none (where the vendor has no clusters: none)
     bool cooperative;
     bool overlaps;  // may begin while the launch before it ends (where the vendor has that: else it does not)
 };

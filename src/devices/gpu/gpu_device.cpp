@@ -7,7 +7,6 @@
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_kernel.h"
 #include "devices/gpu/gpu_timer.h"
-#include "devices/gpu/manifest_kernel.h"
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
@@ -45,7 +44,6 @@ public:
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:
-    LoadableKernel compile_own(const Configuration& configuration, const Problem& problem);
     void clear_workspace(std::int64_t bytes);
     void evict(Stream stream) const;
     Rotation& rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request);
@@ -100,28 +98,12 @@ GpuDevice::GpuDevice(Platform platform)
 }
 
 std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
-    const auto [compiled, plan, info] = candidate.manifest() != nullptr ? load_manifest(*candidate.manifest(), platform_.toolchain, info_)
-                                                                        : compile_own(own_configuration(candidate), problem);
+    const auto [compiled, plan, info] = load_candidate(problem, candidate, platform_.toolchain, info_);
     return std::make_unique<GpuKernel>(driver_, compiled->code.image.data(), plan, info, info_, device_);
 }
 
-LoadableKernel GpuDevice::compile_own(const Configuration& configuration, const Problem& problem) {
-    if (const std::string why = objection(configuration, problem, info_); !why.empty()) {
-        throw DeviceError(DeviceFault::unsupported, why);
-    }
-    const Toolchain& tools = platform_.toolchain;
-    LoadableKernel out{tools.pool->get(compile_options(tools, configuration, problem, info_), kernel_source()),
-                       launch_plan(configuration, problem, info_),
-                       {}};
-    out.info = tools.compile_info(*out.compiled, out.plan, info_);
-    return out;
-}
-
 void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate) {
-    const Configuration* own = candidate.configuration();
-    if (own != nullptr && objection(*own, problem, info_).empty()) {
-        platform_.toolchain.pool->ahead(compile_options(platform_.toolchain, *own, problem, info_), kernel_source());
-    }
+    compile_candidate_ahead(problem, candidate, platform_.toolchain, info_);
 }
 
 std::unique_ptr<Buffers> GpuDevice::allocate(const Problem& problem, const BufferRequest& request) {

@@ -85,11 +85,10 @@ void GpuKernel::launch(const Step& step, const GpuBuffers& buffers, int set, Dev
     }
     const auto grid = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.grid.at(axis)); };
     const auto block = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.block.at(axis)); };
-    const LaunchShape shape{{grid(0), grid(1), grid(2)},
-                            {block(0), block(1), block(2)},
-                            static_cast<unsigned>(step.launch.shared_bytes),
-                            step.launch.cooperative,
-                            step.launch.overlaps};
+    const auto cluster = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.cluster.at(axis)); };
+    const LaunchShape shape{
+        {grid(0), grid(1), grid(2)},          {block(0), block(1), block(2)}, static_cast<unsigned>(step.launch.shared_bytes),
+        {cluster(0), cluster(1), cluster(2)}, step.launch.cooperative,        step.launch.overlaps};
     check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
           "launching a kernel");
 }
@@ -113,7 +112,7 @@ Rotation& GpuKernel::rotation(const GpuBuffers& buffers, DevicePointer workspace
 }
 
 void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream) {
-    const LaunchShape shape{{static_cast<unsigned>(grid), 1, 1}, {static_cast<unsigned>(block), 1, 1}, 0, false, false};
+    const LaunchShape shape{{static_cast<unsigned>(grid), 1, 1}, {static_cast<unsigned>(block), 1, 1}, 0, {1, 1, 1}, false, false};
     check(driver, driver.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed, "launching a kernel");
 }
 

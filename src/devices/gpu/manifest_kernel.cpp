@@ -1,5 +1,7 @@
 #include "devices/gpu/manifest_kernel.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -28,11 +30,44 @@ std::shared_ptr<const CompilePool::Result> as_compiled(const std::string& image)
 
 }  // namespace
 
+namespace {
+
+/// A launch in clusters is for sm_90 and later.
+bool has_clusters(const DeviceInfo& device) {
+    return device.backend == Backend::cuda && device.arch.starts_with("sm_") && std::atoi(device.arch.c_str() + 3) >= 90;
+}
+
+std::vector<std::string> options_of(const LaunchManifest& manifest, const Toolchain& toolchain) {
+    std::vector<std::string> out = compiler_options(manifest.options);
+    const bool has_standard = std::any_of(out.begin(), out.end(), [](const std::string& option) { return option.starts_with("-std="); });
+    out.insert(out.end(), has_standard ? toolchain.options.end() : toolchain.options.begin(), toolchain.options.end());
+    for (const std::string& folder : toolchain.header_folders) {
+        out.push_back("-I" + folder);
+    }
+    return out;
+}
+
+}  // namespace
+
+void compile_manifest_ahead(const LaunchManifest& manifest, const Toolchain& toolchain, const DeviceInfo& device) {
+    if (manifest.is_source() && manifest.arch == device.arch) {
+        try {
+            toolchain.pool->ahead(options_of(manifest, toolchain), SourceText(read_code(manifest)));
+        } catch (const InputError&) {
+            // Its trial says so.
+        }
+    }
+}
+
 LoadableKernel load_manifest(const LaunchManifest& manifest, const Toolchain& toolchain, const DeviceInfo& device) {
     if (manifest.arch != device.arch) {
         throw DeviceError(DeviceFault::unsupported, fmt::format("its code is for {}, the device is {}", manifest.arch, device.arch));
     }
     for (const Launch& launch : manifest.plan.launches) {
+        if (launch.in_clusters() && !has_clusters(device)) {
+            throw DeviceError(DeviceFault::unsupported,
+                              fmt::format("{} is launched in clusters, which are for sm_90 and later", launch.kernel));
+        }
         if (launch.shared_bytes > device.shared_bytes_per_program || launch.threads() > device.max_threads_per_program) {
             throw DeviceError(
                 DeviceFault::unsupported,
@@ -43,7 +78,7 @@ LoadableKernel load_manifest(const LaunchManifest& manifest, const Toolchain& to
     LoadableKernel out{nullptr, manifest.plan, {}};
     const std::string code = code_of(manifest);
     if (manifest.is_source()) {
-        out.compiled = toolchain.pool->get(toolchain.options, SourceText(code));
+        out.compiled = toolchain.pool->get(options_of(manifest, toolchain), SourceText(code));
         out.info = toolchain.compile_info(*out.compiled, out.plan, device);
         return out;
     }

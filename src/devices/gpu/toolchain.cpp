@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "devices/gpu/manifest_kernel.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
 
@@ -14,28 +15,19 @@ public:
 
     std::string name() const override { return toolchain_.pool->name(); }
 
-    void ahead(const Problem& problem, const Configuration& configuration) override {
-        if (objection(configuration, problem, device_).empty()) {
-            toolchain_.pool->ahead(compile_options(toolchain_, configuration, problem, device_), kernel_source());
-        }
+    void ahead(const Problem& problem, const Candidate& candidate) override {
+        compile_candidate_ahead(problem, candidate, toolchain_, device_);
     }
 
-    CompileInfo compile(const Problem& problem, const Configuration& configuration) override {
-        if (const std::string why = objection(configuration, problem, device_); !why.empty()) {
-            throw DeviceError(DeviceFault::unsupported, why);
-        }
-        return toolchain_.compile_info(*compiled(problem, configuration), launch_plan(configuration, problem, device_), device_);
+    CompileInfo compile(const Problem& problem, const Candidate& candidate) override {
+        return load_candidate(problem, candidate, toolchain_, device_).info;
     }
 
-    std::vector<std::byte> image(const Problem& problem, const Configuration& configuration) override {
-        return compiled(problem, configuration)->code.image;
+    std::vector<std::byte> image(const Problem& problem, const Candidate& candidate) override {
+        return load_candidate(problem, candidate, toolchain_, device_).compiled->code.image;
     }
 
 private:
-    std::shared_ptr<const CompilePool::Result> compiled(const Problem& problem, const Configuration& configuration) {
-        return toolchain_.pool->get(compile_options(toolchain_, configuration, problem, device_), kernel_source());
-    }
-
     DeviceInfo device_;
     Toolchain toolchain_;
 };
@@ -52,6 +44,29 @@ std::vector<std::string> compile_options(const Toolchain& toolchain, const Confi
     std::vector<std::string> options = define_options(macros(configuration, problem, device));
     options.insert(options.end(), toolchain.options.begin(), toolchain.options.end());
     return options;
+}
+
+LoadableKernel load_candidate(const Problem& problem, const Candidate& candidate, const Toolchain& toolchain, const DeviceInfo& device) {
+    if (candidate.manifest() != nullptr) {
+        return load_manifest(*candidate.manifest(), toolchain, device);
+    }
+    const Configuration& configuration = own_configuration(candidate);
+    if (const std::string why = objection(configuration, problem, device); !why.empty()) {
+        throw DeviceError(DeviceFault::unsupported, why);
+    }
+    LoadableKernel out{toolchain.pool->get(compile_options(toolchain, configuration, problem, device), kernel_source()),
+                       launch_plan(configuration, problem, device),
+                       {}};
+    out.info = toolchain.compile_info(*out.compiled, out.plan, device);
+    return out;
+}
+
+void compile_candidate_ahead(const Problem& problem, const Candidate& candidate, const Toolchain& toolchain, const DeviceInfo& device) {
+    if (candidate.manifest() != nullptr) {
+        compile_manifest_ahead(*candidate.manifest(), toolchain, device);
+    } else if (const Configuration& own = own_configuration(candidate); objection(own, problem, device).empty()) {
+        toolchain.pool->ahead(compile_options(toolchain, own, problem, device), kernel_source());
+    }
 }
 
 const Launch& main_launch(const LaunchPlan& plan) {

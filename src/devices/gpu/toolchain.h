@@ -17,6 +17,7 @@ struct Toolchain {
     /// Registers, shared memory and the occupancy computed from them are the main launch's, spilled bytes the most of
     /// any.
     CompileInfo (*compile_info)(const CompilePool::Result&, const LaunchPlan&, const DeviceInfo&);
+    std::vector<std::string> header_folders = {};  // of the vendor, for sources of others
 };
 
 /// The one GPU source.
@@ -25,6 +26,18 @@ const SourceText& kernel_source();
 /// The one GPU source's options for a configuration, the architecture left out.
 std::vector<std::string> compile_options(const Toolchain& toolchain, const Configuration& configuration, const Problem& problem,
                                          const DeviceInfo& device);
+
+/// Machine code, how it is launched, and what is known of it before it is loaded.
+struct LoadableKernel {
+    std::shared_ptr<const CompilePool::Result> compiled;
+    LaunchPlan plan;
+    CompileInfo info;
+};
+
+/// What a candidate runs on the problem. Throws DeviceError: unsupported, compile_failed.
+LoadableKernel load_candidate(const Problem& problem, const Candidate& candidate, const Toolchain& toolchain, const DeviceInfo& device);
+/// Queues what that would compile.
+void compile_candidate_ahead(const Problem& problem, const Candidate& candidate, const Toolchain& toolchain, const DeviceInfo& device);
 
 /// The plan's launch whose figures are told: the backward kernel, else the forward one.
 const Launch& main_launch(const LaunchPlan& plan);

@@ -97,6 +97,17 @@ std::string source_by_parts() {
     return text;
 }
 
+/// A source of somebody else with its macros, in the machine's terms.
+std::string others_source(const LaunchManifest& manifest) {
+    std::string out = "#include \"kernels/gpu/emulation/cuda_words.h\"\n";
+    for (const std::string& option : compiler_options(manifest.options)) {
+        if (const std::size_t equals = option.find('='); option.starts_with("-D") && equals != std::string::npos) {
+            out += fmt::format("#define {} {}\n", option.substr(2, equals - 2), option.substr(equals + 1));
+        }
+    }
+    return out + read_code(manifest);
+}
+
 }  // namespace
 
 DeviceInfo emulated_device_info(int warp_size) {
@@ -118,8 +129,11 @@ EmulatedDevice::EmulatedDevice(int warp_size, EmulationOptions options)
 EmulatedDevice::~EmulatedDevice() = default;
 
 std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Candidate& candidate) {
-    // A manifest's code is what its configuration makes: what it says of the launches is what is tried.
     const LaunchManifest* manifest = candidate.manifest().get();
+    if (manifest != nullptr && manifest->is_source()) {
+        return compiled(manifest->plan, others_source(*manifest));
+    }
+    // Another manifest's code is what its configuration makes: what it says of the launches is what is tried.
     const Configuration configuration = manifest != nullptr ? Configuration::parse(manifest->key) : own_configuration(candidate);
     if (const std::string why = gpu::objection(configuration, problem, info_); !why.empty()) {
         throw DeviceError(DeviceFault::unsupported, why);
@@ -133,6 +147,10 @@ std::unique_ptr<Kernel> EmulatedDevice::compile(const Problem& problem, const Ca
     }
     source += options_.edit ? options_.edit(source_by_parts()) : source_by_parts();
     gpu::LaunchPlan plan = manifest != nullptr ? manifest->plan : gpu::launch_plan(configuration, problem, info_);
+    return compiled(std::move(plan), source);
+}
+
+std::unique_ptr<Kernel> EmulatedDevice::compiled(gpu::LaunchPlan plan, const std::string& source) const {
     std::vector<emulation::CompiledKernels::Signature> kernels;
     for (const gpu::Launch& launch : plan.launches) {
         kernels.push_back({launch.kernel, launch.arguments.size()});

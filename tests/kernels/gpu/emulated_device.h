@@ -7,6 +7,7 @@
 #include <string>
 
 #include "devices/device.h"
+#include "trial/launch_plan.h"
 
 namespace normtune::testing {
 
@@ -32,6 +33,8 @@ public:
     SampleBatch sample(const Kernel*, Buffers&, const SampleRequest&) override;
 
 private:
+    std::unique_ptr<Kernel> compiled(gpu::LaunchPlan plan, const std::string& source) const;
+
     DeviceInfo info_;
     EmulationOptions options_;
 };

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "kernels/gpu/emulated_device.h"
 #include "kernels/gpu/launch_plan.h"
-#include "trial/launch_manifest.h"
+#include "trial/kernel_folder.h"
 #include "verify/verifier.h"
 
 namespace normtune {
@@ -91,6 +93,25 @@ constexpr Case manifests[] = {
     {64, "fused_add_rms_norm/full/bf16/none/9x64", "w2.t32.r4.row.shared.where.packed.gamma_hoisted.tile32x8x1"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, EmulatedManifests, ::testing::ValuesIn(manifests));
+
+// The example's kernel, as launch.json launches it: whole programs and tails, each of its tunables.
+TEST(EmulatedFolders, TheExampleComputesWhatTheOracleSays) {
+    const auto folder = KernelFolder::load(NORMTUNE_SOURCE_DIR "/examples/cuda_forward");
+    testing::EmulatedDevice device(32);
+    std::set<std::string> seen;
+    for (const char* key : {"rms_norm/forward/bf16/llama/3x1024", "rms_norm/forward/bf16/llama/5x1160/stride1176"}) {
+        const Problem problem = parse_problem_key(key);
+        for (const auto& manifest : folder->plan(problem, device.info()).kept) {
+            const Candidate candidate(manifest);
+            const Verification verification = Verifier(device, problem, 7).verify(candidate);
+            EXPECT_TRUE(verification.passed) << key << ' ' << candidate.identity() << ": " << verification.reason;
+            for (const auto& [name, value] : tunables_of(candidate.key())) {
+                seen.insert(name + '=' + value);
+            }
+        }
+    }
+    EXPECT_EQ(seen.size(), 9U) << "of THREADS 64 to 512, VECTOR 2, 4, 8, KEEP 0 and 1";
+}
 
 }  // namespace
 }  // namespace normtune

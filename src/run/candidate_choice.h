@@ -1,0 +1,30 @@
+// The candidates of other providers that a command names, and which of them are tried on a problem.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trial/kernel_folder.h"
+
+namespace normtune {
+
+struct CandidateChoice {
+    std::vector<std::shared_ptr<const KernelFolder>> folders;
+    bool alone = false;  // none of normtune's own beside them
+    std::string only;    // the identity of the one candidate that is wanted of them; empty: all are
+
+    bool empty() const { return folders.empty(); }
+};
+
+/// Throws InputError: a folder that is for none of the problems, two of one name on a problem that both name.
+void check_candidates(const CandidateChoice& choice, const std::vector<Problem>& problems);
+
+/// What each folder gives for the problem. Throws InputError: two candidates of one name.
+std::vector<FolderPlan> plan_candidates(const CandidateChoice& choice, const Problem& problem, const DeviceInfo& device,
+                                        bool list_pruned = false);
+
+/// What a problem's candidates are, for what is kept of it; empty: it has normtune's own alone.
+std::string candidates_digest(const CandidateChoice& choice, const Problem& problem);
+
+}  // namespace normtune

@@ -1,0 +1,70 @@
+// What the values of an axis or a tunable cost, from records made up.
+#include "judge/axis_effect.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "judge/synthetic_records.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::add;
+using testing::problem_of;
+
+std::vector<Results> made_up() {
+    std::vector<Results> runs(1);
+    add(runs[0], problem_of(64, 1024),
+        {{"mine:k.B=128.W=2", 10},
+         {"mine:k.B=64.W=2", 12},
+         {"mine:k.B=1024.W=2", 30},
+         {"mine:k.B=64.W=4", 11},
+         {"w4.t128.r1.row.registers.masked.packed", 5},
+         {"w8.t256.r1.row.registers.masked.packed", 6}});
+    add(runs[0], problem_of(64, 2048), {{"mine:k.B=64.W=2", 20}, {"mine:k.B=128.W=2", 25}, {"other:k.B=64", 4}});
+    return runs;
+}
+
+TEST(AxisEffect, OfATunableIsAgainstTheBestOfItsProvider) {
+    const std::vector<Results> runs = made_up();
+    const AxisEffect effect = axis_effect(runs, "B");
+    ASSERT_EQ(effect.values.size(), 4U);  // of mine in the order of numbers, then of other
+    const AxisValueEffect& small = effect.values[0];
+    EXPECT_EQ(small.provider + ' ' + small.value, "mine 64");
+    EXPECT_EQ(small.places, 2U);
+    EXPECT_EQ(small.best_on, 1U);
+    EXPECT_NEAR(small.worst, 0.1, 1e-9);  // 11 against 10, whatever else its candidates have
+    EXPECT_EQ(*small.worst_on, problem_of(64, 1024).key());
+    EXPECT_NEAR(small.mean, std::sqrt(1.1) - 1, 1e-9);
+    EXPECT_EQ(effect.values[1].value, "128");
+    EXPECT_NEAR(effect.values[1].worst, 0.25, 1e-9);
+    EXPECT_EQ(effect.values[2].value, "1024");
+    EXPECT_EQ(effect.values[2].places, 1U);
+    EXPECT_NEAR(effect.values[2].worst, 2, 1e-9);
+    EXPECT_EQ(effect.values[3].provider, "other");
+    EXPECT_EQ(effect.values[3].worst, 0);
+}
+
+TEST(AxisEffect, OfAnOwnAxisSpeaksOfOwnConfigurations) {
+    const std::vector<Results> runs = made_up();
+    const AxisEffect effect = axis_effect(runs, "num_warps");
+    ASSERT_EQ(effect.values.size(), 2U);
+    EXPECT_EQ(effect.values[1].provider, "normtune");
+    EXPECT_EQ(effect.values[1].value, "8");
+    EXPECT_NEAR(effect.values[1].worst, 0.2, 1e-9);
+}
+
+TEST(AxisEffect, AnUnknownAxisIsRefused) {
+    const std::vector<Results> runs = made_up();
+    try {
+        axis_effect(runs, "num_warp");
+        FAIL() << "was taken";
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "nothing that was measured has an axis or a tunable 'num_warp'; did you mean 'num_warps'?");
+    }
+}
+
+}  // namespace
+}  // namespace normtune
