@@ -79,21 +79,22 @@ TEST_F(CpuDeviceTest, SetsAreAddedUntilTheRotationIsReached) {
     EXPECT_LT(many->rotation_bytes() - many->rotation_bytes() / many->sets(), 1 << 20);
 }
 
-std::int64_t resident_bytes() {
-    std::int64_t total = 0, resident = 0;
-    std::ifstream("/proc/self/statm") >> total >> resident;
-    return resident * 4096;
+/// Mapped, not resident: what a sanitizer keeps of memory that is touched does not count.
+std::int64_t mapped_bytes() {
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * 4096;
 }
 
 TEST_F(CpuDeviceTest, SetsOfAShortProblemTakeLittleMoreThanTheirTensors) {
-    constexpr std::int64_t rotation = std::int64_t{64} << 20;
+    constexpr std::int64_t rotation = std::int64_t{256} << 20;
     Problem problem = small(Mode::forward);
     problem.shape = {2, 64, 64};
     device_->allocate(problem, {.rotation_bytes = 0});  // patterns are drawn
-    const std::int64_t before = resident_bytes();
+    const std::int64_t before = mapped_bytes();
     const auto buffers = device_->allocate(problem, {.rotation_bytes = rotation, .seed = 3});
     EXPECT_GE(buffers->rotation_bytes(), rotation);
-    EXPECT_LT(resident_bytes() - before, 2 * rotation);
+    EXPECT_LT(mapped_bytes() - before, 2 * rotation);
 }
 
 TEST_F(CpuDeviceTest, InputsAreNormalFiniteAndDifferentInEachSet) {
