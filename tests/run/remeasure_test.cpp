@@ -41,6 +41,7 @@ struct SlowerGate {
                 round.median_us *= 1.5;
             }
             record.measurement->p50_us *= 1.5;
+            record.compile->code_hash += " slower";
         }
         after = rows_of(slow, "after");
         after.format = ResultFormat::results_json;
