@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t least_pairs = 12;        // for their spread to say something
 constexpr std::size_t least_copies = 5;        // for a median of them; fewer: root mean square
 constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
+constexpr double longest_floor_us = 20;        // longer ones were interrupted
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
 
 /// log(ratio) of the copies, one a problem.
@@ -75,7 +76,7 @@ Floors find_floors(const Comparison& comparison) {
     for (std::size_t side = 0; side < 2; ++side) {
         std::vector<double> all;
         for (const ResultRow& row : sides[side]->rows) {
-            if (row.floor_us > 0) {
+            if (row.floor_us > 0 && double{row.floor_us} < longest_floor_us) {
                 of_processes[side].resize(std::max<std::size_t>(of_processes[side].size(), row.process + 1U));
                 of_processes[side][row.process].push_back(double{row.floor_us});
                 all.push_back(double{row.floor_us});
