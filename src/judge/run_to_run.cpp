@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t least_pairs = 12;        // for their spread to say something
 constexpr std::size_t least_copies = 5;        // for a median of them; fewer: root mean square
 constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
-constexpr double longest_floor_us = 20;        // longer ones were interrupted
+constexpr double most_floor_change_us = 2;     // more is no launch but a busy machine
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
 
 /// log(ratio) of the copies, one a problem.
@@ -76,7 +76,7 @@ Floors find_floors(const Comparison& comparison) {
     for (std::size_t side = 0; side < 2; ++side) {
         std::vector<double> all;
         for (const ResultRow& row : sides[side]->rows) {
-            if (row.floor_us > 0 && double{row.floor_us} < longest_floor_us) {
+            if (row.floor_us > 0) {
                 of_processes[side].resize(std::max<std::size_t>(of_processes[side].size(), row.process + 1U));
                 of_processes[side][row.process].push_back(double{row.floor_us});
                 all.push_back(double{row.floor_us});
@@ -97,7 +97,8 @@ Floors find_floors(const Comparison& comparison) {
         of_processes[side].resize(processes);
         for (const std::vector<double>& floors : of_processes[side]) {
             const double above = (floors.empty() ? of_sides[side] : median(floors)) - out.before_us;
-            out.above_us[side].push_back(std::abs(above) > comparison.settings.run_to_run_us ? above : 0);
+            const bool of_launches = std::abs(above) > comparison.settings.run_to_run_us && std::abs(above) <= most_floor_change_us;
+            out.above_us[side].push_back(of_launches ? above : 0);
         }
     }
     return out;
