@@ -207,7 +207,7 @@ void append(ResultRows& into, const ResultRows& more, std::uint16_t process) {
     }
 }
 
-ResultRows read_file(const std::string& file) {
+ResultRows read_rows_file(const std::string& file) {
     const std::unique_ptr<ByteSource> source = open_source(file);
     std::string ahead(4096, '\0');
     ahead.resize(source->read(ahead.data(), ahead.size()));
@@ -237,9 +237,9 @@ ResultRows rows_of(const Results& results, std::string name) {
 
 ResultRows read_result_rows(const std::string& path) {
     const std::vector<std::string> files = files_of(path);
-    ResultRows rows = read_file(files.front());
+    ResultRows rows = read_rows_file(files.front());
     for (std::size_t i = 1; i < files.size(); ++i) {
-        append(rows, read_file(files[i]), static_cast<std::uint16_t>(i));
+        append(rows, read_rows_file(files[i]), static_cast<std::uint16_t>(i));
         rows.name = path;
     }
     return rows;
