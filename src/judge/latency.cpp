@@ -20,6 +20,8 @@ public:
 
     void run() {
         out_.floors = find_floors(out_);
+        judged_.reserve(out_.pairs.size());
+        sides_.reserve(2 * out_.pairs.size());
         for (Pair& pair : out_.pairs) {
             if (!std::isnan(pair.before) && !std::isnan(pair.after)) {
                 estimate(pair);

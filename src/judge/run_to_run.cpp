@@ -75,11 +75,17 @@ Floors find_floors(const Comparison& comparison) {
     const std::array<const ResultRows*, 2> sides{comparison.baseline, comparison.candidate};
     for (std::size_t side = 0; side < 2; ++side) {
         std::vector<double> all;
+        std::size_t processes = 1;
         for (const ResultRow& row : sides[side]->rows) {
+            processes = std::max<std::size_t>(processes, row.process + 1U);
             if (row.floor_us > 0) {
-                of_processes[side].resize(std::max<std::size_t>(of_processes[side].size(), row.process + 1U));
-                of_processes[side][row.process].push_back(double{row.floor_us});
                 all.push_back(double{row.floor_us});
+            }
+        }
+        of_processes[side].resize(processes);
+        for (const ResultRow& row : sides[side]->rows) {
+            if (row.floor_us > 0 && processes > 1) {
+                of_processes[side][row.process].push_back(double{row.floor_us});
             }
         }
         of_sides[side] = all.empty() ? no_value : median(all);
@@ -90,11 +96,6 @@ Floors find_floors(const Comparison& comparison) {
         return out;
     }
     for (std::size_t side = 0; side < 2; ++side) {
-        std::size_t processes = of_processes[side].size();
-        for (const ResultRow& row : sides[side]->rows) {
-            processes = std::max<std::size_t>(processes, row.process + 1U);
-        }
-        of_processes[side].resize(processes);
         for (const std::vector<double>& floors : of_processes[side]) {
             const double above = (floors.empty() ? of_sides[side] : median(floors)) - out.before_us;
             const bool of_launches = std::abs(above) > comparison.settings.run_to_run_us && std::abs(above) <= most_floor_change_us;
