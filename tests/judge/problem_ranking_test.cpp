@@ -99,7 +99,8 @@ TEST(ProblemRanking, WhatARaceDroppedHasAnEstimateAndAWideInterval) {
 
     std::vector<Results> fresh{results};
     for (std::size_t i = 0; i < 2; ++i) {
-        measurement(fresh[0], i).rounds = {{i == 0 ? 60.0 : 50.0, 5, false}, {i == 0 ? 60.1 : 50.1, 5, false}, {i == 0 ? 59.9 : 49.9, 5, false}};
+        measurement(fresh[0], i).rounds = {
+            {i == 0 ? 60.0 : 50.0, 5, false}, {i == 0 ? 60.1 : 50.1, 5, false}, {i == 0 ? 59.9 : 49.9, 5, false}};
     }
     ranking = std::move(problem_rankings(results, Whose::own, fresh)[0]);
     EXPECT_NEAR(ranking.standings[0].loss(), 0.2, 1e-12);
