@@ -1,8 +1,18 @@
 #!/usr/bin/env python3
-"""Prints 'N passed, N failed, N skipped' of a JUnit report that ctest wrote; fails where no test ran."""
+"""Prints which tests of a JUnit report that ctest wrote failed, which were skipped and why, and how many; fails where no test ran."""
 
 import sys
 import xml.etree.ElementTree as xml
+
+
+def why_skipped(case):
+    """The words of GTEST_SKIP, which follow a line that ends in 'Skipped', or the last line that the test printed."""
+    output = case.findtext("system-out") or ""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for line, reason in zip(lines, lines[1:]):
+        if line.endswith(": Skipped"):
+            return reason
+    return lines[-1] if lines else case.find("skipped").get("message", "")
 
 
 def main():
@@ -12,7 +22,7 @@ def main():
     for case in failed:
         print(f"failed: {case.get('name')}")
     for case in skipped:
-        print(f"skipped: {case.get('name')}: {case.find('skipped').get('message', '')}")
+        print(f"skipped: {case.get('name')}: {why_skipped(case)}")
     print(f"{len(cases) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 0 if cases else 1
 

@@ -48,13 +48,22 @@ need_packages() {
     rm -f "$log"
 }
 
-# want_packages NAME...: like need_packages, but what cannot be had is only missed.
+# do_without WHAT: of what tests are skipped without. In CI that is a failure: a test that is always skipped proves nothing.
+do_without() {
+    if [[ -n ${CI:-} ]]; then
+        echo "$1 could not be installed; CI skips no test for a missing tool" >&2
+        return 1
+    fi
+    echo "$1 could not be installed: the tests that need it are skipped" >&2
+}
+
+# want_packages NAME...: like need_packages, but one can do without.
 want_packages() {
-    need_packages "$@" || echo "Without these packages the tests that need them are skipped: $*" >&2
+    need_packages "$@" || do_without "$*"
 }
 
 # need_nvrtc FOLDER: NVRTC, which compiles CUDA kernels with no GPU, from PyPI into a virtual environment in FOLDER where
-# the machine has none. Without a network the tests that need it say so and are skipped.
+# the machine has none. One can do without.
 need_nvrtc() {
     local found
     found=$(find -L "${CUDA_HOME:-/usr/local/cuda}"/lib64 /usr/lib/*-linux-gnu -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
@@ -62,10 +71,11 @@ need_nvrtc() {
         return 0
     fi
     if [[ ! -x $1/bin/pip ]]; then
-        python3 -m venv "$1" || return 0
+        python3 -m venv "$1" || do_without "NVRTC, for want of a Python environment," || return 1
+        [[ -x $1/bin/pip ]] || return 0
     fi
     "$1/bin/pip" install --quiet --disable-pip-version-check 'nvidia-cuda-nvrtc==13.0.*' ||
-        echo "NVRTC could not be installed from PyPI: tests that compile CUDA kernels are skipped" >&2
+        do_without "NVRTC from PyPI"
     export VIRTUAL_ENV=$1
 }
 

@@ -71,7 +71,7 @@ Selection SelectionOptions::narrow(Selection selection) const {
     replace_where_given(selection.castings, selection_.castings);
     selection.weight_type = selection_.weight_type ? selection_.weight_type : selection.weight_type;
     selection.in_place = selection.in_place || selection_.in_place;
-    selection.residual = selection_.residual != Selection{}.residual ? selection_.residual : selection.residual;
+    selection.residual = selection_.residual ? selection_.residual : selection.residual;
     return selection;
 }
 

@@ -90,7 +90,8 @@ std::vector<Operation> operations_at(const ShapesFile& file, const Model& model,
                 continue;
             }
             operation.op = op;
-            operation.residual = operation.adds_residual() ? selection.residual : ResidualPrecision::rounded;
+            operation.residual =
+                operation.adds_residual() ? selection.residual.value_or(ResidualPrecision::rounded) : ResidualPrecision::rounded;
             for (const Mode mode : first_given(selection.modes, file.modes)) {
                 operation.mode = mode;
                 operation.in_place = selection.in_place && operation.has_backward();

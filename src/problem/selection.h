@@ -19,9 +19,9 @@ struct Selection {
     std::vector<Op> ops;
     std::vector<Mode> modes;
     std::vector<Casting> castings;
-    bool in_place = false;                                    // of backward and full
-    ResidualPrecision residual = ResidualPrecision::rounded;  // of ops that add one
-    std::optional<WeightType> weight_type;                    // empty: as the file says
+    bool in_place = false;                      // of backward and full
+    std::optional<ResidualPrecision> residual;  // of ops that add one; none: rounded
+    std::optional<WeightType> weight_type;      // empty: as the file says
     friend bool operator==(const Selection&, const Selection&) = default;
 };
 

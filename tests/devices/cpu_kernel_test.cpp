@@ -139,7 +139,7 @@ TEST_P(CpuKernels, EveryGridTakesEveryRowOnce) {
                         c.residency = Residency::registers;
                         c.threads_per_row = 128;
                         c.num_warps = 128 / device_->info().warp_size;
-                        check(problem(rows, 96, mode), c);
+                        EXPECT_TRUE(check(problem(rows, 96, mode), c));
                     }
                 }
             }
@@ -148,6 +148,7 @@ TEST_P(CpuKernels, EveryGridTakesEveryRowOnce) {
 }
 
 TEST_P(CpuKernels, StreamingStores) {
+    int streamed = 0;
     for (const Mode mode : modes) {
         for (const Dtype dtype : dtypes) {
             for (const Residency residency : residencies) {
@@ -159,11 +160,12 @@ TEST_P(CpuKernels, StreamingStores) {
                     c.residency = residency;
                     c.reduction = Reduction::even;
                     c.store_hint = CacheHint::streaming;
-                    check(p, c);
+                    streamed += check(p, c) ? 1 : 0;
                 }
             }
         }
     }
+    EXPECT_TRUE(streamed > 0 || GetParam()->name == std::string("baseline")) << "nothing was admitted";
 }
 
 TEST_P(CpuKernels, RowStridesLeaveTheirGapsAlone) {
@@ -175,7 +177,7 @@ TEST_P(CpuKernels, RowStridesLeaveTheirGapsAlone) {
                 p.operation.op = op;
                 Configuration c = tile(4, 1);
                 c.residency = residency;
-                check(p, c);
+                EXPECT_TRUE(check(p, c));
             }
         }
     }

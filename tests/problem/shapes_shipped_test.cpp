@@ -85,7 +85,9 @@ TEST(ShippedShapes, GemmaStoresGammaLessOneAndRoundsOnce) {
     for (const std::string file : {"gemma2", "gemma3"}) {
         const ShapesFile shapes = load_shapes(file);
         EXPECT_EQ(shapes.castings, std::vector{Casting::gemma});
+        ASSERT_FALSE(shapes.models.empty()) << file;
         for (const Model& model : shapes.models) {
+            EXPECT_FALSE(model.sites.empty()) << model.name;
             for (const Site& site : model.sites) {
                 EXPECT_EQ(site.offset, 1) << model.name << site.site;
             }
@@ -105,7 +107,9 @@ TEST(ShippedShapes, DeepSeekReadsASliceOfAWiderProjection) {
 }
 
 TEST(ShippedShapes, GptOssHasFp32WeightsAndBf16Rows) {
-    for (const Problem& problem : select_problems({load_shapes("gpt_oss")}, {})) {
+    const std::vector<Problem> problems = select_problems({load_shapes("gpt_oss")}, {});
+    ASSERT_FALSE(problems.empty());
+    for (const Problem& problem : problems) {
         EXPECT_EQ(problem.shape.cols, 2880);
         EXPECT_EQ(problem.operation.dtype, Dtype::bf16);
         EXPECT_EQ(problem.operation.weight_dtype, Dtype::fp32);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The parts of scripts/ that need no GPU: columns, tables, pairs of configurations."""
 
+import contextlib
 import csv
 import gzip
 import importlib.machinery
@@ -8,9 +9,11 @@ import importlib.util
 import io
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.dont_write_bytecode = True
@@ -18,6 +21,7 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "peers"), str(SCRIPTS / "studies")]
 
 import axis_effect  # noqa: E402
 import columns  # noqa: E402
+import count_tests  # noqa: E402
 import held_out  # noqa: E402
 import run_emitted  # noqa: E402
 import table as peers_table  # noqa: E402
@@ -44,6 +48,36 @@ class Columns(unittest.TestCase):
         row = columns.row("rms_norm", "liger", "forward", 8192, 4096, "bfloat16", 1e-6, [1000.0, 2000.0, 3000.0], "H100", "now", "1")
         named = dict(zip(columns.HEADER, row, strict=True))
         self.assertEqual((named["y_value_50"], named["metric_unit"], named["x_value"]), ("2.0000000", "ms", 4096))
+
+
+class CountTests(unittest.TestCase):
+    def printed(self, cases):
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder, "report.xml")
+            report.write_text(f"<testsuite>{cases}</testsuite>")
+            out = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["count_tests.py", str(report)]), contextlib.redirect_stdout(out):
+                status = count_tests.main()
+            return status, out.getvalue()
+
+    def test_says_what_was_skipped_and_why(self):
+        skipped = '<testcase name="{}" status="notrun"><skipped message="SKIP_RETURN_CODE"/><system-out>{}</system-out></testcase>'
+        status, text = self.printed('<testcase name="a" status="run"/><testcase name="b" status="fail"><failure message=""/></testcase>'
+                                    + skipped.format("c", "[ RUN ] c\n/x_test.cpp:47: Skipped\nno NVRTC here\n\n[ SKIPPED ] c (0 ms)\n")
+                                    + skipped.format("d", "starts\nskipped: slurmd not found\n") + skipped.format("e", ""))
+        self.assertEqual(status, 0)
+        self.assertEqual(text, "failed: b\nskipped: c: no NVRTC here\nskipped: d: skipped: slurmd not found\n"
+                               "skipped: e: SKIP_RETURN_CODE\n1 passed, 1 failed, 3 skipped\n")
+
+    def test_no_test_is_a_failure(self):
+        self.assertEqual(self.printed("")[0], 1)
+
+    def test_ci_does_without_nothing(self):
+        script = "source scripts/packages.sh; need_packages() { return 1; }; want_packages a-tool"
+        for ci, status in (("true", 1), ("", 0)):
+            done = subprocess.run(["bash", "-c", script], cwd=SCRIPTS.parent, env={"PATH": "/usr/bin:/bin", "CI": ci}, capture_output=True)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(b"a-tool could not be installed", done.stderr)
 
 
 class PeersTable(unittest.TestCase):

@@ -105,6 +105,7 @@ TEST(ShippedSpaces, AreFoundByNameStudiesIncluded) {
 }
 
 TEST(ShippedSpaces, EachHasTheDefaultRule) {
+    int spaces = 0;
     for (const ShippedFile& file : shipped_files()) {
         if (file.path.starts_with("shapes/") || file.path.starts_with("gates/")) {
             continue;
@@ -115,7 +116,9 @@ TEST(ShippedSpaces, EachHasTheDefaultRule) {
             names.insert(rule.name);
         }
         EXPECT_TRUE(names.contains("threads_per_row")) << file.path;
+        ++spaces;
     }
+    EXPECT_GE(spaces, 7) << "three spaces and four studies";
 }
 
 DeviceInfo device_with(int warp_size) {
