@@ -8,6 +8,7 @@ namespace normtune::cli {
 namespace {
 
 constexpr double day_s = 86400;
+constexpr std::int64_t most_processes = 100;
 
 /// The strategies that draw.
 std::string drawing() {
@@ -44,6 +45,10 @@ void RunOptions::declare(OptionSet& options) {
 void RunOptions::declare_timing(OptionSet& options) {
     options.group("Run");
     options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
+    options.one("--repeat", whole_number(2, most_processes, repeat_),
+                "Measure what may win in so many worker processes, one after another (docs/measuring.md)");
+    options.one("--lock-clocks", whole_number(100, 10'000, lock_clocks_),
+                "Hold the GPU's clock at so many MHz, and give it back at the end");
     options.flag("--fresh", "Measure also what the store of winners has, and replace it there", fresh_);
 }
 
@@ -68,7 +73,8 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
 }
 
 bool RunOptions::says_what_to_run() const {
-    return selection_.given() || candidates_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_;
+    return selection_.given() || candidates_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_ ||
+           repeat_ || lock_clocks_;
 }
 
 SweepOptions RunOptions::of_words() const {
@@ -86,6 +92,8 @@ SweepOptions RunOptions::of_words() const {
     device_.choose().set(options);
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
     options.cold = !hot_;
+    options.processes = static_cast<int>(repeat_.value_or(options.processes));
+    options.lock_clock_mhz = static_cast<int>(lock_clocks_.value_or(options.lock_clock_mhz));
     options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);
     return options;
 }

@@ -39,6 +39,8 @@ private:
     std::optional<double> budget_s_;
     std::optional<double> timeout_s_;
     bool hot_ = false;
+    std::optional<std::int64_t> repeat_;
+    std::optional<std::int64_t> lock_clocks_;
     bool fresh_ = false;
     std::string out_;
     std::string resume_;

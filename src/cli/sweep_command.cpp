@@ -19,13 +19,14 @@ public:
         options.example("normtune sweep --shapes my_model.yaml --mode forward,backward --budget 10m --out tuned");
         options.example("normtune sweep --resume tuned");
         options.example("normtune sweep --shapes qwen3 --tokens 8192 --fresh");
+        options.example("normtune sweep --shapes qwen3 --tokens 1 --repeat 5");
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = false;
         options.store = winner_store_path();
-        options.fresh = run_.fresh();
+        options.fresh = run_.fresh() || options.processes > 1;  // what the store has is of one process
         if (options.store.empty() && std::getenv("NORMTUNE_STORE") == nullptr) {
             complain("HOME is not set: winners and compiled code are not kept; NORMTUNE_STORE and NORMTUNE_CACHE_DIR name places for them");
         }

@@ -90,8 +90,8 @@ public:
     virtual std::span<std::byte> staging(std::size_t bytes);
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
     virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
-    /// kind copy: a copy of least_bytes(problem)/2 read and as much written by the whole device, over the same
-    /// rotation; kind empty: a launch of nothing. `kernel` is null for both.
+    /// kind copy: the fastest copy of the problem's signals (measure/traffic.h), over the same rotation, which leaves inputs
+    /// as they are and outputs not; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;
 
 private:

@@ -36,6 +36,9 @@ struct BackendRow {
     std::function<std::unique_ptr<CodeCompiler>(const DeviceInfo&)> compiler = nullptr;
     /// This process as a child that the backend started: its exit status; nothing where the command line is not one's.
     std::optional<int> (*run_as_child)(int argc, char** argv) = nullptr;
+    /// Holds a device's clock until the last owner lets go, and gives it back whatever becomes of this process. Null: there is no
+    /// such thing. Throws InputError: the driver does not permit it.
+    std::function<std::shared_ptr<void>(const DeviceInfo&, int mhz)> lock_clock = nullptr;
     /// That the process's environment makes measurements useless; empty: it does not.
     std::function<std::string()> warning = nullptr;
     /// In a Verifier's place, on a device that computes nothing.

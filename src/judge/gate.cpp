@@ -60,7 +60,6 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
             break;
         case Verdict::faster:
         case Verdict::same:
-        case Verdict::same_code:
             break;
     }
     return out;
@@ -128,7 +127,7 @@ GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> compari
         }
     }
     for (const Comparison& comparison : comparisons) {
-        const std::vector<std::string> stored = remarks_on(comparison);
+        const std::vector<std::string> stored = stored_remarks(comparison);
         out.remarks.insert(out.remarks.end(), stored.begin(), stored.end());
     }
     out.result = result_of(out);

@@ -21,10 +21,14 @@ void Series::add(const SampleBatch& batch) {
     samples_us_.insert(samples_us_.end(), batch.us.begin(), batch.us.end());
     const double middle = median(batch.us);
     round_medians_us_.push_back(middle);
-    rounds_.push_back({middle, static_cast<int>(batch.us.size()), !batch.throttle_reasons.empty()});
+    rounds_.push_back({middle, static_cast<int>(batch.us.size()), !batch.throttle_reasons.empty(), batch.clocks_moved});
     if (batch.clock_mhz) {
         clocks_mhz_.push_back(*batch.clock_mhz);
     }
+    if (batch.memory_clock_mhz) {
+        memory_clocks_mhz_.push_back(*batch.memory_clock_mhz);
+    }
+    copy_ = batch.copy;
     timer_ = batch.timer;
     launches_per_sample_ = batch.launches_per_sample;
     rotation_bytes_ = std::max(rotation_bytes_, batch.rotation_bytes);  // a new worker begins anew
@@ -56,6 +60,9 @@ Measurement Series::measurement() const {
     if (!clocks_mhz_.empty()) {
         out.clock_mhz = median(clocks_mhz_);
     }
+    if (!memory_clocks_mhz_.empty()) {
+        out.memory_clock_mhz = median(memory_clocks_mhz_);
+    }
     return out;
 }
 
@@ -65,6 +72,7 @@ Measurement summarise(const Series& kernel, const Series& copy, const Series& em
         out.gbps = static_cast<double>(least_bytes(*context.problem)) / out.p50_us / 1e3;
     }
     out.limit_us = copy.p50_us();
+    out.limit_copy = copy.copy();
     out.limit_ratio = out.limit_us > 0 ? out.p50_us / out.limit_us : 0;
     out.floor_us = empty_launch.p50_us();
     out.memory_bytes = tensor_bytes(*context.problem) + context.workspace_bytes;

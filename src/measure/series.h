@@ -24,7 +24,8 @@ public:
     const std::vector<Round>& rounds() const { return rounds_; }
     double spent_us() const { return spent_us_; }  // device time, discarded rounds included
     int discarded() const { return discarded_; }
-    double p50_us() const;  // 0 where there are no samples
+    double p50_us() const;                             // 0 where there are no samples
+    const std::string& copy() const { return copy_; }  // SampleBatch::copy of the last round
 
     /// Rounds, quantiles over all samples, rotation, timer, clock and throttling; what needs the problem is left to `summarise`.
     Measurement measurement() const;
@@ -37,6 +38,8 @@ private:
     std::vector<Round> rounds_;
     std::vector<std::string> throttle_reasons_;  // each once
     std::vector<double> clocks_mhz_;
+    std::vector<double> memory_clocks_mhz_;
+    std::string copy_;
     std::string timer_;
     int launches_per_sample_ = 1;
     std::int64_t rotation_bytes_ = 0;

@@ -57,6 +57,27 @@ Table one_line_each(const std::vector<Winner>& winners) {
     return table;
 }
 
+/// What of a short kernel's time is its launch; empty where no winner is short.
+std::string floor_note(const std::vector<Winner>& winners) {
+    constexpr double short_us = 10;
+    double least = 0;
+    double most = 0;
+    for (const Winner& winner : winners) {
+        const Measurement& m = *winner.record->measurement;
+        if (m.p50_us < short_us && m.floor_us > 0) {
+            least = least == 0 ? m.floor_us : std::min(least, m.floor_us);
+            most = std::max(most, m.floor_us);
+        }
+    }
+    if (most == 0) {
+        return "";
+    }
+    const std::string from = three_digits(least);
+    const std::string to = three_digits(most);
+    constexpr std::string_view note = "floor: in the rounds of the winners below 10 us an empty launch took {} us.\n";
+    return fmt::format(note, from == to ? from : fmt::format("{} to {}", from, to));
+}
+
 /// Parts joined with ", ", on as many indented lines as the width asks for.
 std::string wrapped(const std::vector<std::string>& parts, std::size_t width) {
     std::string out;
@@ -101,7 +122,7 @@ std::string winners_table(const std::vector<Winner>& winners, int width, bool co
         return "No winners: no configuration was measured.\n";
     }
     const Style style{color};
-    const std::string notes = std::string(legend) + std::string(any_stored(winners) ? stored_legend : "");
+    const std::string notes = std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners);
     const Table table = one_line_each(winners);
     const auto columns = static_cast<std::size_t>(std::max(width, 0));
     if (columns > 0 && table.width() > columns) {

@@ -99,7 +99,12 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
 void BatchRounds::stop(std::size_t i, StopReason reason) {
     RunningTrial& trial = batch_[i];
     trial.stopped = true;
-    if (!trial.incumbent) {
+    if (context_.process > 1) {
+        const Measurement m = measurement(trial, trial.series, 0, reason);
+        context_.recorder.add(RepetitionEntry{context_.problem.key(),
+                                              context_.candidates[trial.id].identity(),
+                                              {context_.process, m.rounds, m.p20_us, m.p50_us, m.p80_us, m.limit_us, m.floor_us}});
+    } else if (!trial.incumbent) {
         trial.record.timestamp = utc_timestamp();
         trial.record.outcome = Outcome::passed;
         if (trial.twin) {

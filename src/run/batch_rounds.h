@@ -16,7 +16,7 @@ namespace normtune {
 struct RunningTrial {
     TrialId id = 0;
     Record record{};
-    bool incumbent = false;  // it has its record already
+    bool incumbent = false;  // it has its record already, which its rounds leave as it is
     bool failed = false;
     bool stopped = false;  // recorded, or failed
     Series series{};
@@ -37,6 +37,7 @@ struct BatchContext {
     std::optional<Deadline> end;
     int number = 0;              // of the batch within the problem
     bool keeps_kernels = false;  // of trials that stop and were not dropped
+    int process = 1;             // above 1: all trials have their records, which get a repetition
 };
 
 /// Records each trial as it stops. take_round throws Interrupted, SystemError.

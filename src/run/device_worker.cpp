@@ -32,11 +32,31 @@ void DeviceWorker::run() {
 void DeviceWorker::run_whole() {
     while (std::optional<WorkGroup> group = context_.queue.take(index_)) {
         for (group_ = std::move(*group); !group_.problems.empty(); group_.problems.erase(group_.problems.begin())) {
-            ProblemRun run = begin(group_.problems.front());
-            run.run(std::nullopt, context_.experience,
-                    compile_ahead_for(group_.problems.size() > 1 ? std::optional(group_.problems[1]) : std::nullopt));
-            note(group_.problems.front());
+            const std::size_t problem = group_.problems.front();
+            ProblemRun run = begin(problem);
+            if (!ranked(context_.options, context_.options.problems[problem], context_.plans[problem].candidates, context_.recorder)) {
+                run.run(std::nullopt, context_.experience,
+                        compile_ahead_for(group_.problems.size() > 1 ? std::optional(group_.problems[1]) : std::nullopt));
+            }
+            note(problem);
+            done_.push_back(problem);
         }
+    }
+    repeat();
+}
+
+/// Each process measures all problems, so that those of one problem lie far apart.
+void DeviceWorker::repeat() {
+    try {
+        for (int process = 2; process <= context_.options.processes; ++process) {
+            session_.retire();  // the next request starts another
+            for (const std::size_t problem : done_) {
+                begin(problem).repeat(process);
+            }
+        }
+    } catch (const DeviceLost& lost) {
+        context_.recorder.warn(fmt::format("{} {} is lost before all was measured in {} processes; --resume measures the rest: {}",
+                                           backend_names.name(device_.backend), device_.ordinal, context_.options.processes, lost.what()));
     }
 }
 

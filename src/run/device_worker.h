@@ -38,6 +38,7 @@ private:
 
     ProblemRun begin(std::size_t problem);
     void run_whole();
+    void repeat();
     void spend_budget();
     void run_slice(std::size_t i, double seconds);
     void note(std::size_t problem);
@@ -49,6 +50,7 @@ private:
     DeviceInfo device_;
     WorkerSession session_;
     WorkGroup group_;                   // taken whole, and what is left of it
+    std::vector<std::size_t> done_;     // problems that further processes measure again
     std::vector<Owned> owned_;          // with a budget
     std::vector<ProblemState> states_;  // of owned_
 };

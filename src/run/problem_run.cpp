@@ -16,6 +16,15 @@ namespace {
 
 constexpr int rotation_over_cache = 4;  // cold: the buffer sets take this many times the last-level cache
 
+/// Does a further process measure it?
+bool is_repeated(const Record* record) {
+    return record != nullptr && record->measurement && (record->may_win() || record->measurement->rank > 0);
+}
+
+bool has_repetition(const Record& record, int process) {
+    return std::ranges::find(record.measurement->repetitions, process, &Repetition::process) != record.measurement->repetitions.end();
+}
+
 CodeFigures figures_of(const std::optional<CompileInfo>& compile) {
     return compile ? compile->figures() : CodeFigures{};
 }
@@ -37,7 +46,7 @@ MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candi
     return {problem, std::move(times_us), std::move(winner)};
 }
 
-bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
+bool ranked(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
     const std::string key = problem.key();
     bool passed = false;
     bool won = false;
@@ -50,6 +59,18 @@ bool complete(const SweepOptions& options, const Problem& problem, const std::ve
         won = won || (record->measurement && record->measurement->rank == 1);
     }
     return options.verify_only || candidates.empty() || (recorder.has_finals(key) && (won || !passed));
+}
+
+bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
+    const std::string key = problem.key();
+    return ranked(options, problem, candidates, recorder) && std::ranges::all_of(candidates, [&](const Candidate& candidate) {
+               const Record* record = recorder.find(key, candidate.identity());
+               bool has_all = true;
+               for (int process = 2; process <= options.processes && is_repeated(record); ++process) {
+                   has_all = has_all && has_repetition(*record, process);
+               }
+               return has_all;
+           });
 }
 
 ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
@@ -98,12 +119,7 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
         rounds_end_ = deadline_in(*budget_s * (1 - scheduler_->shares().finals));
     }
     order_pending(experience);
-    OpenRequest open;
-    open.problem = problem_;
-    open.buffers.rotation_bytes = options_.cold ? rotation_over_cache * device_.cache_bytes : 0;
-    open.buffers.seed = mix_seed(options_.seed, "inputs/" + key_);
-    open.verify_seed = mix_seed(options_.seed, "verify/" + key_);
-    session_.set_problem(std::move(open));
+    session_.set_problem(open_request());
     kept_.clear();
     auto opened = session_.open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
@@ -122,12 +138,58 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     if (lost_) {
         fail_all(batch);
     }
+    hold_finals(end);
+}
+
+OpenRequest ProblemRun::open_request() const {
+    OpenRequest open;
+    open.problem = problem_;
+    open.buffers.rotation_bytes = options_.cold ? rotation_over_cache * device_.cache_bytes : 0;
+    open.buffers.seed = mix_seed(options_.seed, "inputs/" + key_);
+    open.verify_seed = mix_seed(options_.seed, "verify/" + key_);
+    return open;
+}
+
+void ProblemRun::hold_finals(std::optional<Deadline> end) {
     if (!options_.verify_only) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
         unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, scheduler_->round_time_us()}, end,
                                 fastest_failed_us_);
     }
     ++runs_;
+}
+
+void ProblemRun::repeat(int process) {
+    std::vector<TrialId> trials;
+    for (TrialId id = 0; id < candidates_.size(); ++id) {
+        const Record* record = recorder_.find(key_, candidates_[id].identity());
+        if (is_repeated(record) && !has_repetition(*record, process)) {
+            trials.push_back(id);
+        }
+    }
+    if (trials.empty()) {
+        return;
+    }
+    session_.set_problem(open_request());
+    const auto scheduler = measure_alike({problem_, candidates_, options_.stop_rule, scheduler_->round_time_us(), options_.seed});
+    RoundTaker taker(options_, session_, fmt::format("rounds/{}/process {}", key_, process), scheduler_->round_time_us());
+    for (std::size_t begin = 0; begin < trials.size() && !lost_; begin += scheduler->batch_size(trials.size())) {
+        std::vector<RunningTrial> batch;
+        for (std::size_t i = begin; i < std::min(trials.size(), begin + scheduler->batch_size(trials.size())); ++i) {
+            batch.push_back({trials[i], {}, true});
+        }
+        const BatchContext context{options_, problem_, candidates_, session_, recorder_, taker, std::nullopt, batches_++, false, process};
+        BatchRounds rounds(context, batch);
+        if (!measure_batch(*scheduler, batch.size(), false, rounds)) {
+            lost_ = rounds.lost();
+        }
+    }
+    if (lost_) {
+        recorder_.warn(fmt::format("{}: not measured in process {}: {}", key_, process, lost_->reason));
+    }
+    if (!recorder_.has_finals(key_)) {
+        hold_finals(std::nullopt);
+    }
 }
 
 Record ProblemRun::new_record(const Candidate& candidate) const {

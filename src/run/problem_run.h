@@ -18,7 +18,10 @@ namespace normtune {
 /// What the records tell of a problem's candidates so far.
 MeasuredProblem measured_problem(const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
 
-/// Nothing of the problem is missing: every trial is recorded, and finals that have a winner unless no trial passed.
+/// Every trial is recorded, and finals that have a winner unless no trial passed.
+bool ranked(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
+
+/// Nothing of the problem is missing: it is ranked, and what may win has been measured in all processes.
 bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder);
 
 class ProblemRun {
@@ -32,17 +35,22 @@ public:
     /// while this one measures its last trials. Throws Interrupted, SystemError.
     using Next = std::function<std::optional<AheadRequest>()>;
     void run(std::optional<double> budget_s, const Experience& experience, const Next& next);
+    /// Rounds in the session's process, the sweep's `process`th (2, 3, …), of all recorded trials that were not dropped and
+    /// lack them. One that fails is recorded so, and the problem has its finals again. Throws as run does.
+    void repeat(int process);
     /// What is to be compiled ahead for a run that begins now; none: nothing.
     std::optional<AheadRequest> beginning(const Experience& experience);
     /// Trials without a record.
     std::uint64_t missing() const { return pending_.size(); }
-    /// Trials that were not significantly slower than the best and had no place in the finals.
+    /// Trials that could not be told apart from the best and had no place in the finals.
     std::size_t unsettled() const { return unsettled_; }
     const std::string& problem_key() const { return key_; }
     /// p50 of the fastest so far over the copy's; 0: not known.
     double limit_ratio() const { return best_ ? best_->limit_ratio : 0; }
 
 private:
+    OpenRequest open_request() const;
+    void hold_finals(std::optional<Deadline> end);
     void order_pending(const Experience& experience);
     std::vector<Candidate> next_batch() const;
     Record new_record(const Candidate& candidate) const;

@@ -69,6 +69,12 @@ void Recorder::add(const FinalEntry& entry) {
     apply(entry);
 }
 
+void Recorder::add(const RepetitionEntry& entry) {
+    const std::lock_guard lock(mutex_);
+    journal_.append(entry);
+    records_.at(entry.problem_key).at(entry.candidate).measurement->add(entry.repetition);
+}
+
 void Recorder::add_twin(Record record) {
     const std::lock_guard lock(mutex_);
     twins_.push_back(std::move(record));

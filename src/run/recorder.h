@@ -32,6 +32,7 @@ public:
     /// Throw SystemError where the journal cannot be written.
     void add(Record record);  // a trial that is there already is replaced; the problem needs finals again
     void add(const FinalEntry& entry);
+    void add(const RepetitionEntry& entry);
     /// The second series of a trial that was added; kept here alone.
     void add_twin(Record record);
     std::vector<Record> take_twins();

@@ -39,6 +39,9 @@ void check(const SweepOptions& options) {
     if (options.twins && options.strategy->wants_winners_alone()) {
         throw InputError("trials that are measured twice in the same rounds do not race");
     }
+    if (options.processes > 1 && options.budget_s > 0) {
+        throw InputError("--repeat measures in several processes, however long that takes; leave out --budget, or it");
+    }
     if (options.samples_per_round < 1 || !(options.trial_timeout_s > 0) || !(options.budget_s >= 0)) {
         throw InputError("samples a round and the trial's time limit must be above zero, and a budget not below it");
     }
@@ -129,6 +132,19 @@ std::vector<DeviceInfo> describe_devices(const SweepOptions& options, ProgressSi
         }
     }
     return devices;
+}
+
+std::vector<std::shared_ptr<void>> lock_clocks(const SweepOptions& options, const std::vector<DeviceInfo>& devices) {
+    std::vector<std::shared_ptr<void>> locks;
+    const auto& lock = backend_row(options.backend).lock_clock;
+    if (options.lock_clock_mhz > 0 && !lock) {
+        throw InputError(
+            fmt::format("--lock-clocks: the clock of backend {} cannot be locked; leave it out", backend_names.name(options.backend)));
+    }
+    for (std::size_t i = 0; options.lock_clock_mhz > 0 && i < devices.size(); ++i) {
+        locks.push_back(lock(devices[i], options.lock_clock_mhz));
+    }
+    return locks;
 }
 
 /// With one device all cores are its worker's; with several each has its share, for compilers and verification.
@@ -234,6 +250,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const Deadline end = deadline_in(selected.budget_s);
     const std::vector<DeviceInfo> devices = describe_devices(selected, progress);
     const DeviceInfo& device = devices.front();
+    const std::vector<std::shared_ptr<void>> locks = lock_clocks(selected, devices);
     if (const auto& warning = backend_row(selected.backend).warning; warning && !warning().empty()) {
         progress.warn(warning());
     }

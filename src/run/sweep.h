@@ -31,6 +31,8 @@ struct SweepOptions {
     double budget_s = 0;                        // 0: none. What did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
+    int processes = 1;         // whose rounds each trial that may win has
+    int lock_clock_mhz = 0;    // the devices' clocks are held there during the sweep; 0: they are left alone
     bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;

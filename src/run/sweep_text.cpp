@@ -105,6 +105,12 @@ json sweep_json(const SweepOptions& options) {
              {"round_time_us", options.round_time_us},
              {"trial_timeout_s", options.trial_timeout_s},
              {"budget_s", options.budget_s}};
+    if (options.processes > 1) {
+        out["processes"] = options.processes;
+    }
+    if (options.lock_clock_mhz > 0) {
+        out["lock_clock_mhz"] = options.lock_clock_mhz;
+    }
     if (!options.candidates.empty()) {
         out["candidates"] = candidates_json(options.candidates);
         out["candidates_only"] = options.candidates.alone;
@@ -234,6 +240,12 @@ SweepOptions sweep_from_text(const std::string& text) {
     options.most_trials_per_problem = in.at("most_trials_per_problem").natural();
     options.seed = in.at("seed").natural();
     options.cold = in.at("cold").flag();
+    if (const auto processes = in.find("processes")) {
+        options.processes = processes->integer(1);
+    }
+    if (const auto mhz = in.find("lock_clock_mhz")) {
+        options.lock_clock_mhz = mhz->integer(1);
+    }
     options.verify_only = in.at("verify_only").flag();
     const JsonReader stop = in.at("stop_rule");
     options.stop_rule = {stop.at("least_rounds").integer(1), stop.at("most_rounds").integer(1), stop.at("relative_half_width").number(),
@@ -246,8 +258,16 @@ SweepOptions sweep_from_text(const std::string& text) {
 }
 
 void require_same_sweep(const std::string& journal_folder, const std::string& journal_sweep, const SweepOptions& options) {
-    const json theirs = without_folders(read_sweep(journal_sweep));
-    const json ours = without_folders(sweep_json(options));
+    const auto comparable = [](json sweep) {
+        sweep = without_folders(std::move(sweep));
+        if (sweep.is_object()) {  // which says nothing of what is usual
+            sweep.emplace("processes", 1);
+            sweep.emplace("lock_clock_mhz", 0);
+        }
+        return sweep;
+    };
+    const json theirs = comparable(read_sweep(journal_sweep));
+    const json ours = comparable(sweep_json(options));
     std::string differences;
     for (const auto& [name, value] : ours.items()) {
         if (std::find(free_members.begin(), free_members.end(), name) != free_members.end()) {

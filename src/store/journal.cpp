@@ -146,6 +146,10 @@ void Journal::append(const FinalEntry& entry) {
     require_in_place();
     state_->append(journal_line(entry));
 }
+void Journal::append(const RepetitionEntry& entry) {
+    require_in_place();
+    state_->append(journal_line(entry));
+}
 void Journal::append(const VoidEntry& entry) {
     require_in_place();
     state_->append(journal_line(entry));

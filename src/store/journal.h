@@ -33,6 +33,13 @@ struct FinalEntry {
     bool stale = false;  // on reading: trials of the problem were recorded after it, so it needs finals again
 };
 
+/// What a further process gave for a trial that is recorded.
+struct RepetitionEntry {
+    std::string problem_key;
+    std::string candidate;  // identity
+    Repetition repetition;
+};
+
 /// What was recorded of a problem before this entry is void: it is measured anew, on another device.
 struct VoidEntry {
     std::string problem_key;
@@ -60,6 +67,7 @@ public:
     /// On disk (written, not buffered in this process) on return. Throws SystemError, e.g. for a full disk, and as above.
     void append(const Record& record);
     void append(const FinalEntry& entry);
+    void append(const RepetitionEntry& entry);
     void append(const VoidEntry& entry);
 
 private:

@@ -70,6 +70,9 @@ std::string journal_line(const Record& record) {
 std::string journal_line(const FinalEntry& entry) {
     return line({{"final", to_json(entry)}});
 }
+std::string journal_line(const RepetitionEntry& entry) {
+    return line({{"repetition", to_json(entry)}});
+}
 std::string journal_line(const VoidEntry& entry) {
     return line({{"void", to_json(entry)}});
 }
@@ -104,12 +107,18 @@ ParsedJournal parse_journal(std::string_view text, const std::string& path) {
             auto read = from_json<FinalEntry>(*final_entry);
             std::string key = read.problem_key;
             finals.put(std::move(key), std::move(read));
+        } else if (const auto repetition = reader.find("repetition")) {
+            auto read = from_json<RepetitionEntry>(*repetition);
+            Record* const repeated = records.find(read.problem_key + ' ' + read.candidate);
+            if (repeated != nullptr && repeated->measurement) {
+                repeated->measurement->add(std::move(read.repetition));
+            }
         } else if (const auto void_entry = reader.find("void")) {
             const std::string problem = from_json<VoidEntry>(*void_entry).problem_key;
             records.erase_if([&](const Record& read) { return read.problem.key() == problem; });
             finals.erase_if([&](const FinalEntry& read) { return read.problem_key == problem; });
         } else {
-            reader.fail("is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
+            reader.fail("is no line of a journal: it has none of \"record\", \"final\", \"repetition\" and \"void\"");
         }
         text.remove_prefix(end + 1);
         parsed.complete_bytes += end + 1;

@@ -12,6 +12,7 @@ namespace normtune {
 std::string journal_line(const JournalHeader& header);
 std::string journal_line(const Record& record);
 std::string journal_line(const FinalEntry& entry);
+std::string journal_line(const RepetitionEntry& entry);
 std::string journal_line(const VoidEntry& entry);
 
 struct ParsedJournal {

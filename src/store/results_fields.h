@@ -68,6 +68,13 @@ void describe(V& v, T& entry) {
     v("finalists", entry.finalists, "The best first");
 }
 
+template <typename V, Is<RepetitionEntry> T>
+void describe(V& v, T& entry) {
+    v("problem", entry.problem_key, "Key of the problem");
+    v("configuration", entry.candidate, "Key of the configuration; provider:key of another provider's candidate");
+    v("repetition", entry.repetition, "");
+}
+
 template <typename V, Is<VoidEntry> T>
 void describe(V& v, T& entry) {
     v("problem", entry.problem_key, "Key of the problem");

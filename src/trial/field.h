@@ -28,7 +28,7 @@ inline constexpr std::string_view rows_left_column = "rows_left";
 /// column takes a place after the last one. Behind them all stands rows_left.
 namespace place {
 inline constexpr int none = -1, config = 12, leading_axes = 13, ranking = 28, tokens = 29, problem = 30, axes = 31, measuring = 32,
-                     code = 33, verification = 34, device_id = 35, run = 36, repeat = 37, provider = 38;
+                     code = 33, verification = 34, device_id = 35, run = 36, repeat = 37, provider = 38, timing = 39;
 }  // namespace place
 
 /// What JSON's null stands for in place of a number.
@@ -42,7 +42,7 @@ struct FieldTraits {
     NullNumber null = NullNumber::refused;
     TextForm form = TextForm::name;
     bool added = false;       // files of older versions lack it: it has its default
-    bool omit_empty = false;  // not written where it is empty; no cell where it is 0
+    bool omit_empty = false;  // not written where it is empty or false; no cell where it is 0
     // Of its column.
     int place = place::none;
     std::string_view column = {};  // its name, where it is not the member's

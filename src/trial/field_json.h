@@ -28,7 +28,7 @@ public:
             }
         } else {
             nlohmann::json written = json_of(value);
-            if (!(traits.omit_empty && (written.empty() || written == ""))) {
+            if (!(traits.omit_empty && (written.empty() || written == "" || written == false))) {
                 out_[std::string(name)] = std::move(written);
             }
         }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/names.h"
@@ -21,8 +22,21 @@ inline constexpr double longest_us = 1e12;
 struct Round {
     double median_us = 0;
     int samples = 0;
-    bool throttled = false;  // a throttled round that was kept because repeats ran out
+    bool throttled = false;     // a throttled round that was kept because repeats ran out
+    bool clocks_moved = false;  // within it, where the driver tells
     friend bool operator==(const Round&, const Round&) = default;
+};
+
+/// The same trial in the rounds of one more worker process: other allocations, another state of the clocks.
+struct Repetition {
+    int process = 0;  // 2, 3, …: the ordinary rounds are the first's
+    std::vector<Round> rounds;
+    double p20_us = 0;
+    double p50_us = 0;
+    double p80_us = 0;
+    double limit_us = 0;
+    double floor_us = 0;
+    friend bool operator==(const Repetition&, const Repetition&) = default;
 };
 
 struct Measurement {
@@ -33,20 +47,29 @@ struct Measurement {
     double p50_us = 0;
     double p80_us = 0;
     double gbps = 0;                  // least bytes / p50, 10⁹ bytes a second
-    double limit_us = 0;              // p50 of the copy of the same least bytes, in the same rounds
+    double limit_us = 0;              // p50 of the fastest copy of the same bytes, in the same rounds
+    std::string limit_copy;           // which copy that was; empty where the device does not tell
     double limit_ratio = 0;           // p50 / limit
-    double floor_us = 0;              // p50 of an empty launch
+    double floor_us = 0;              // p50 of an empty launch, in the same rounds
     std::int64_t memory_bytes = 0;    // tensors and workspace; rotation not counted
     std::int64_t rotation_bytes = 0;  // of the buffer sets that its launches touched
     bool cold = true;
     std::string timer;
     StopReason stop_reason = StopReason::none;
     int throttled_repeats = 0;
-    std::optional<double> clock_mhz;
+    std::optional<double> clock_mhz;         // of the compute units
+    std::optional<double> memory_clock_mhz;  // of the memory
     std::vector<std::string> throttle_reasons;
     int rank = 0;                         // 1 the winner of its problem; 0 not ranked
     bool tied = false;                    // cannot be told apart from the winner
     std::vector<double> final_rounds_us;  // medians of the fresh rounds among the finalists; empty: not a finalist
+    std::vector<Repetition> repetitions;  // in further processes, by their number
+
+    /// In the place of an earlier one of the same process.
+    void add(Repetition repetition) {
+        std::erase_if(repetitions, [&](const Repetition& r) { return r.process == repetition.process; });
+        repetitions.push_back(std::move(repetition));
+    }
     friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 

@@ -30,8 +30,11 @@ std::string worst_over_bound(const Verification& verification) {
 }
 
 std::string throttled_rounds(const Measurement& measurement) {
-    const std::vector<Round>& rounds = measurement.rounds;
-    return std::to_string(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.throttled; }));
+    return std::to_string(std::ranges::count(measurement.rounds, true, &Round::throttled));
+}
+
+std::string moved_rounds(const Measurement& measurement) {
+    return std::to_string(std::ranges::count(measurement.rounds, true, &Round::clocks_moved));
 }
 
 std::string flaw_of(const Shape& shape) {
@@ -46,14 +49,23 @@ std::string flaw_of(const Shape& shape) {
     return {};
 }
 
-std::string flaw_of(const Measurement& m) {
-    if (m.p50_us == 0) {
-        return "was measured, but p50_us is not there";
-    }
-    // A quantile of 0 is one that a CSV does not have.
-    return m.p20_us > m.p50_us || (m.p80_us < m.p50_us && m.p80_us > 0)
-               ? fmt::format("p20_us {}, p50_us {} and p80_us {} are out of order", m.p20_us, m.p50_us, m.p80_us)
+namespace {
+
+// A quantile of 0 is one that a CSV does not have.
+std::string disorder(double p20_us, double p50_us, double p80_us) {
+    return p20_us > p50_us || (p80_us < p50_us && p80_us > 0)
+               ? fmt::format("p20_us {}, p50_us {} and p80_us {} are out of order", p20_us, p50_us, p80_us)
                : "";
+}
+
+}  // namespace
+
+std::string flaw_of(const Measurement& m) {
+    return m.p50_us == 0 ? "was measured, but p50_us is not there" : disorder(m.p20_us, m.p50_us, m.p80_us);
+}
+
+std::string flaw_of(const Repetition& r) {
+    return disorder(r.p20_us, r.p50_us, r.p80_us);
 }
 
 }  // namespace normtune::fields

@@ -36,8 +36,10 @@ constexpr FieldTraits needed(int place, FieldTraits traits = {}) {
 std::string joined_tokens(const std::vector<Use>& uses);
 std::string worst_over_bound(const Verification& verification);
 std::string throttled_rounds(const Measurement& measurement);
+std::string moved_rounds(const Measurement& measurement);
 std::string flaw_of(const Shape& shape);
 std::string flaw_of(const Measurement& measurement);
+std::string flaw_of(const Repetition& repetition);
 
 }  // namespace fields
 
@@ -125,14 +127,14 @@ template <typename V, Is<CompileInfo> T>
 void describe(V& v, T& compile) {
     using namespace fields;
     v("compile_ms", compile.compile_ms, "Time of compiling; 0: compiled ahead of time", figure(3, "milliseconds").at(27));
-    v("code_hash", compile.code_hash, "Of the machine code: equal hash, equal code", in_csv.compared_at(place::code));
+    v("code_hash", compile.code_hash, "Of the machine code: equal hash, equal code", in_csv.at(place::code));
     v("from_cache", compile.from_cache, "The compiled code was on disk", in_csv.at(place::code));
     v("registers", compile.registers, "Registers a thread", count.at(place::code));
     v("spill_bytes", compile.spill_bytes, "Spilled by a thread", bytes.at(place::code));
-    v("shared_bytes", compile.shared_bytes, "Shared memory of a program", bytes.compared_at(place::code));
+    v("shared_bytes", compile.shared_bytes, "Shared memory of a program", bytes.at(place::code));
     v("occupancy", compile.occupancy, "Resident threads over the most possible", figure(4).at(place::code));
     v("workspace_bytes", compile.workspace_bytes, "Beside the op's tensors", bytes.at(place::code));
-    v("programs", compile.programs, "Programs of the main kernel's grid", count.compared_at(place::code));
+    v("programs", compile.programs, "Programs of the main kernel's grid", count.at(place::code));
 }
 
 template <typename V, Is<TensorCheck> T>
@@ -171,6 +173,20 @@ void describe(V& v, T& round) {
     v("median_us", round.median_us, "Median of the round", time_us);
     v("samples", round.samples, "Samples", count);
     v("throttled", round.throttled, "Kept although the device throttled: repeats ran out");
+    v("clocks_moved", round.clocks_moved, "A clock after it was another than before it", {.added = true, .omit_empty = true});
+}
+
+template <typename V, Is<Repetition> T>
+void describe(V& v, T& repetition) {
+    using namespace fields;
+    v("process", repetition.process, "2, 3, …: the first process has the ordinary rounds", {.least = 2});
+    v("rounds", repetition.rounds, "Interleaved with those of the problem's other trials");
+    v("p20_us", repetition.p20_us, "20th percentile of the process's samples", time_us);
+    v("p50_us", repetition.p50_us, "Their median", time_us);
+    v("p80_us", repetition.p80_us, "80th percentile", time_us);
+    v("limit_us", repetition.limit_us, "Median of the copy in the same rounds", figure(4, "microseconds"));
+    v("floor_us", repetition.floor_us, "Median of an empty launch in the same rounds", figure(4, "microseconds"));
+    v.flaw([&] { return flaw_of(repetition); });
 }
 
 template <typename V, Is<Measurement> T>
@@ -189,7 +205,7 @@ void describe(V& v, T& m) {
     v("stop_reason", stop_reason_names, m.stop_reason,
       "Why sampling ended; dropped: slower than the best with confidence after few rounds of a race, never a winner",
       in_csv.compared_at(place::measuring));
-    v("limit_us", m.limit_us, "Median of a copy of the same least bytes, in the same rounds",
+    v("limit_us", m.limit_us, "Median of the fastest copy of the same bytes, in the same rounds",
       figure(4, "microseconds").compared_at(place::measuring));
     v("limit_ratio", m.limit_ratio, "p50 over limit", figure(4).at(25));
     v("floor_us", m.floor_us, "Median of an empty launch", figure(4, "microseconds").compared_at(place::measuring));
@@ -197,11 +213,16 @@ void describe(V& v, T& m) {
     v("cold", m.cold, "Inputs and outputs rotate beyond the last-level cache", in_csv.compared_at(place::measuring));
     v("timer", m.timer, "How the device was timed", in_csv.compared_at(place::measuring));
     v("rotation_bytes", m.rotation_bytes, "Buffer sets that its launches touched", in_mib("rotation_mib").at(place::measuring));
-    v("clock_mhz", m.clock_mhz, "Where the driver tells", figure(1, "megahertz").at(place::measuring));
+    v("clock_mhz", m.clock_mhz, "Of the compute units, where the driver tells", figure(1, "megahertz").at(place::measuring));
     v.column("throttled_rounds", place::measuring, [&] { return throttled_rounds(m); });
     v("throttled_repeats", m.throttled_repeats, "Rounds thrown away and repeated", count.at(place::measuring));
     v("throttle_reasons", m.throttle_reasons, "The driver's words", in_csv.at(place::measuring));
     v("final_rounds_us", m.final_rounds_us, "Medians of the finalists' fresh rounds; empty: no finalist", time_us);
+    v("limit_copy", m.limit_copy, "Which copy the limit is", FieldTraits{.added = true}.at(place::timing));
+    v("memory_clock_mhz", m.memory_clock_mhz, "Of the memory, where the driver tells", figure(1, "megahertz").at(place::timing));
+    v.column("moved_rounds", place::timing, [&] { return moved_rounds(m); });
+    v("repetitions", m.repetitions, "The rounds of further processes",
+      FieldTraits{.least = 0, .added = true, .omit_empty = true}.at(place::timing));
     v.flaw([&] { return flaw_of(m); });
 }
 

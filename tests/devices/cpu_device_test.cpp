@@ -10,6 +10,7 @@
 #include "devices/cpu/cpu_device.h"
 #include "devices/cpu_reference.h"
 #include "devices/registry.h"
+#include "kernels/cpu/instruction_sets.h"
 #include "support/error.h"
 
 namespace normtune::test {
@@ -169,6 +170,34 @@ TEST_F(CpuDeviceTest, CopiesLeaveEveryInputAlone) {
         const SampleBatch batch = device_->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4 * buffers->sets()});
         EXPECT_EQ(inputs(), before);
         EXPECT_GT(batch.us.front(), 0);
+    }
+}
+
+// Over whole tensors and no more, whatever the method, and without a byte lost where parts and chunks meet.
+TEST_F(CpuDeviceTest, EachCopyMovesWholeSignals) {
+    cpu::HostInfo host = cpu::read_host_info();
+    host.cpus.resize(3, host.cpus[0]);
+    const auto memory = std::make_shared<cpu::Memory>(host.cpus, cpu::chosen_pass_set());
+    for (const char* key : {"rms_norm/forward/bf16/llama/7x1408", "rms_norm/forward/fp32/llama/600x1021",
+                            "fused_add_rms_norm/forward/bf16/llama/3x70", "rms_norm/backward/fp32/llama/1x33"}) {
+        const Problem problem = parse_problem_key(key);
+        cpu::CpuBuffers buffers(memory, problem, {.rotation_bytes = 0, .seed = 4});
+        const PassTraffic pass = signal_traffic(problem).front();
+        const auto methods = buffers.copies().methods(3);
+        EXPECT_GE(methods.size(), 2U);
+        std::set<int> threads;
+        for (const cpu::CopyMethod& method : methods) {
+            threads.insert(method.threads);
+            for (const TensorRole role : pass.writes) {
+                buffers.fill(role, 0, 0xdeadbeef, tensor_of(problem, role).span_bytes());
+            }
+            memory->pool.lead([&](cpu::Team& team) { buffers.copies().launch(team, buffers.pointers(0), method); });
+            for (std::size_t i = 0; i < pass.writes.size(); ++i) {
+                EXPECT_EQ(values(buffers, problem, pass.writes[i], 0), values(buffers, problem, pass.reads[i], 0)) << key << method.text();
+            }
+        }
+        EXPECT_TRUE(threads.contains(3)) << key;
+        EXPECT_EQ(threads.contains(1), signal_bytes(problem) <= (1 << 20)) << key;
     }
 }
 

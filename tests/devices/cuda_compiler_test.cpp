@@ -6,6 +6,7 @@
 #include "devices/cuda/code.h"
 #include "devices/cuda/nvrtc.h"
 #include "devices/default_space.h"
+#include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/limits.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
@@ -98,17 +99,32 @@ TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
     EXPECT_FALSE(compiler.get({}, kernel(1))->code.image.empty());
 }
 
+TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
+    CompilePool compiler = pool("sm_90", 2);
+    EXPECT_FALSE(compiler.get({}, SourceText(gpu::utility_source()))->code.image.empty());
+    for (const auto& [reads, writes] : {std::pair(1U, 1U), {2U, 1U}, {3U, 1U}, {2U, 2U}}) {
+        EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes)))->code.image.empty());
+    }
+}
+
 TEST_F(CudaCompiler, AnUnknownArchitectureIsUnsupported) {
     DeviceInfo device = describe_architecture("sm_80");
     device.arch = "sm_42";
     EXPECT_THROW(normtune::open_compiler(device), InputError);
 }
 
-TEST_F(CudaCompiler, MayBeLeftWithWorkInTheQueue) {
-    CompilePool compiler = pool("sm_80", 2);
-    for (int i = 0; i < 50; ++i) {
-        compiler.ahead({}, kernel(i));
+TEST_F(CudaCompiler, LeftWithWorkInTheQueueItEndsWhatItBeganAndNoMore) {
+    constexpr int queued = 50;
+    {
+        CompilePool compiler = pool("sm_80", 2);
+        for (int i = 0; i < queued; ++i) {
+            compiler.ahead({}, kernel(1000 + i));
+        }
+        compiler.get({}, kernel(1000));
     }
+    CompilePool again = pool("sm_80", 1);
+    EXPECT_TRUE(again.get({}, kernel(1000))->from_cache);
+    EXPECT_FALSE(again.get({}, kernel(1000 + queued - 1))->from_cache) << "a pool that ends waits for all that was ever queued";
 }
 
 // What the default rules keep does not spill: each op and mode on short, usual and wide rows. The rules that are

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "devices/default_space.h"
+#include "devices/gpu/utility_kernels.h"
 #include "devices/hip/clang.h"
 #include "devices/hip/code.h"
 #include "devices/hip/code_object.h"
@@ -89,6 +90,21 @@ TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
     } catch (const DeviceError& error) {
         EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
         EXPECT_NE(std::string(error.what()).find("1:1: error: "), std::string::npos) << error.what();
+    }
+}
+
+TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
+    std::string why_not;
+    for (const bool with_clang : {false, true}) {
+        const std::string name = with_clang ? clang_name(why_not) : hiprtc_name(why_not);
+        if (name.empty()) {
+            GTEST_SKIP() << why_not;
+        }
+        for (const std::string& source : {gpu::utility_source(), gpu::copy_source(1, 1), gpu::copy_source(3, 1)}) {
+            CompileJob utilities = job(name, "gfx90a");
+            utilities.source = SourceText(source);
+            EXPECT_FALSE((with_clang ? clang_compile(utilities) : hiprtc_compile(utilities)).image.empty());
+        }
     }
 }
 

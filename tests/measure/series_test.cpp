@@ -43,6 +43,22 @@ TEST(Series, DiscardedRoundsCostTimeAndNothingElse) {
     EXPECT_DOUBLE_EQ(series.spent_us(), 652);
 }
 
+TEST(Series, ClocksAreMediansOverRoundsAndMovesAreMarkedInTheirRounds) {
+    Series series;
+    for (const double mhz : {1980, 1965, 1410}) {
+        SampleBatch batch = batch_of({1});
+        batch.clock_mhz = mhz;
+        batch.memory_clock_mhz = mhz + 600;
+        batch.clocks_moved = mhz == 1410;
+        series.add(batch);
+    }
+    const Measurement m = series.measurement();
+    EXPECT_EQ(m.clock_mhz, 1965);
+    EXPECT_EQ(m.memory_clock_mhz, 2565);
+    EXPECT_FALSE(m.rounds.at(1).clocks_moved);
+    EXPECT_TRUE(m.rounds.at(2).clocks_moved);
+}
+
 TEST(Series, SummaryNeedsNoLimit) {
     Problem problem;
     problem.shape = {1000, 1000, 1000};
@@ -57,8 +73,14 @@ TEST(Series, SummaryNeedsNoLimit) {
     EXPECT_DOUBLE_EQ(alone.gbps, static_cast<double>(least_bytes(problem)) / 8e3);
     EXPECT_EQ(alone.memory_bytes, tensor_bytes(problem) + 100);
     Series copy;
-    copy.add(batch_of({4}));
+    SampleBatch copied = batch_of({4});
+    copied.copy = "2 threads";
+    copy.add(copied);
     EXPECT_DOUBLE_EQ(summarise(kernel, copy, {}, context).limit_ratio, 2);
+    EXPECT_EQ(summarise(kernel, copy, {}, context).limit_copy, "2 threads");
+    Series empty;
+    empty.add(batch_of({0.5, 0.75}));
+    EXPECT_DOUBLE_EQ(summarise(kernel, copy, empty, context).floor_us, 0.625);
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ public:
             }
             const bool longer = interrupted == std::pair(contender.trial, taken_[contender.trial]);
             const double us = times_us_[contender.trial] * drift * (longer ? 1.3 : 1);
-            contender.series.add({{us * std::exp(sigma_ * normal_draw(random_))}, 1, 0, "synthetic", std::nullopt, {}});
-            contender.twin.add({{us * std::exp(50 * sigma_ * normal_draw(random_))}, 1, 0, "synthetic", std::nullopt, {}});
+            contender.series.add(one_sample(us * std::exp(sigma_ * normal_draw(random_))));
+            contender.twin.add(one_sample(us * std::exp(50 * sigma_ * normal_draw(random_))));
         }
         return true;
     }
@@ -78,6 +78,12 @@ public:
     }
 
 private:
+    static SampleBatch one_sample(double us) {
+        SampleBatch batch;
+        batch.us = {us};
+        batch.timer = "synthetic";
+        return batch;
+    }
     struct Contender {
         std::size_t trial = 0;
         Series series{};

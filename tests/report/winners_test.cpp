@@ -87,6 +87,20 @@ TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
     EXPECT_LT(std::count(wide.begin(), wide.end(), '\n'), std::count(narrow.begin(), narrow.end(), '\n'));
 }
 
+TEST(Winners, BelowTenMicrosecondsTheLaunchFloorIsSaid) {
+    Results results = two_problems();
+    results.records[1].measurement->floor_us = 0.98;
+    EXPECT_EQ(winners_table(find_winners(results), 0, false).find("floor: "), std::string::npos) << "10 us are not short";
+    results.records[5].measurement->rank = 1;
+    EXPECT_EQ(winners_table(find_winners(results), 0, false).find("floor: "), std::string::npos) << "its floor is not known";
+    results.records[5].measurement->floor_us = 1.16;
+    const std::string one = winners_table(find_winners(results), 0, false);
+    EXPECT_TRUE(one.ends_with("floor: in the rounds of the winners below 10 us an empty launch took 1.16 us.\n")) << one;
+    results.records[1].measurement->p50_us = 9;
+    const std::string two = winners_table(find_winners(results), 0, false);
+    EXPECT_TRUE(two.ends_with("an empty launch took 0.980 to 1.16 us.\n")) << two;
+}
+
 TEST(Winners, NoneIsSaid) {
     EXPECT_EQ(winners_table({}, 0, false), "No winners: no configuration was measured.\n");
 }

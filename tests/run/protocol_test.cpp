@@ -64,14 +64,21 @@ TEST(Protocol, RepliesComeBackAsTheyWere) {
     batch.launches_per_sample = 40;
     batch.rotation_bytes = std::int64_t{5} << 30;
     batch.timer = "graph";
+    batch.copy = "2x16 bytes, persistent";
     batch.clock_mhz = 1980;
+    batch.memory_clock_mhz = 2619;
+    batch.clocks_moved = true;
     batch.throttle_reasons = {"power cap"};
     const SampleBatch back = through_reply(MeasuredReply{batch}).batch;
     EXPECT_EQ(back.us, batch.us);
     EXPECT_EQ(back.launches_per_sample, 40);
     EXPECT_EQ(back.rotation_bytes, std::int64_t{5} << 30);
     EXPECT_EQ(back.timer, "graph");
+    EXPECT_EQ(back.copy, batch.copy);
     EXPECT_EQ(back.clock_mhz, batch.clock_mhz);
+    EXPECT_EQ(back.memory_clock_mhz, batch.memory_clock_mhz);
+    EXPECT_TRUE(back.clocks_moved);
+    EXPECT_FALSE(through_reply(MeasuredReply{}).batch.clocks_moved);
     EXPECT_EQ(back.throttle_reasons, batch.throttle_reasons);
 
     BuiltReply built;

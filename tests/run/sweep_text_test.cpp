@@ -26,6 +26,8 @@ SweepOptions full_options() {
     options.budget_s = 30;
     options.seed = UINT64_MAX;
     options.cold = false;
+    options.processes = 3;
+    options.lock_clock_mhz = 1410;
     options.verify_only = true;
     options.stop_rule = {7, 30, 0.02, 5e6};
     options.samples_per_round = 9;
@@ -44,6 +46,8 @@ TEST(SweepText, ComesBackAsItWas) {
     EXPECT_EQ(back.seed, UINT64_MAX);
     EXPECT_EQ(back.stop_rule.most_rounds, 30);
     EXPECT_EQ(back.budget_s, 30);
+    EXPECT_EQ(back.processes, 3);
+    EXPECT_EQ(back.lock_clock_mhz, 1410);
     EXPECT_EQ(back.ordinals, (std::vector<int>{1, 3}));
 }
 
@@ -63,6 +67,7 @@ TEST(SweepText, NamesEveryThingThatDiffers) {
     options.trial_timeout_s = 90;
     EXPECT_NO_THROW(require_same_sweep("results/a", journal, options));
     options.cold = true;
+    options.processes = 1;  // which its text does not say
     options.space.axes.pop_back();
     try {
         require_same_sweep("results/a", journal, options);
@@ -70,7 +75,7 @@ TEST(SweepText, NamesEveryThingThatDiffers) {
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
                      "results/a: is a sweep of another selection, which differs in cold (there false, now true), "
-                     "space; resume it with --resume alone, or start a new one in another folder");
+                     "processes (there 3, now 1), space; resume it with --resume alone, or start a new one in another folder");
     }
 }
 

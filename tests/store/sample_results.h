@@ -32,7 +32,7 @@ inline Record sample_trial(const Problem& problem, const Configuration& configur
     verification.shapes.push_back({problem.shape, problem.shape.rows, {check}});
     record.verification = verification;
     Measurement m;
-    m.rounds = {{p50_us, 10, false}, {p50_us * 1.01, 10, true}};
+    m.rounds = {{p50_us, 10, false, true}, {p50_us * 1.01, 10, true}};
     m.samples = 20;
     m.launches_per_sample = 4;
     m.p20_us = p50_us * 0.99;
@@ -41,6 +41,7 @@ inline Record sample_trial(const Problem& problem, const Configuration& configur
     m.gbps = 50.123456;
     m.limit_us = 80;
     m.limit_ratio = p50_us / 80;
+    m.limit_copy = "stream, 2 threads";
     m.floor_us = 0.125;
     m.memory_bytes = 3 * 1024 * 1024 / 2;
     m.rotation_bytes = 64 * 1024 * 1024;
@@ -50,6 +51,7 @@ inline Record sample_trial(const Problem& problem, const Configuration& configur
     m.tied = rank == 1;
     if (rank == 1) {
         m.final_rounds_us = {p50_us, p50_us};
+        m.memory_clock_mhz = 2619;
     }
     record.measurement = m;
     return record;

@@ -108,7 +108,7 @@ public:
     Measurement measurement() {
         Measurement m;
         for (int i = whole(0, 6); i > 0; --i) {
-            m.rounds.push_back({time_us(), whole(0, 1000), chance()});
+            m.rounds.push_back({time_us(), whole(0, 1000), chance(), chance()});
             m.final_rounds_us.push_back(time_us());
         }
         m.samples = whole(0, 1000);
@@ -119,6 +119,7 @@ public:
         m.gbps = real();
         m.limit_us = real();
         m.limit_ratio = real();
+        m.limit_copy = text();
         m.floor_us = real();
         m.memory_bytes = big();
         m.rotation_bytes = big();
@@ -128,10 +129,15 @@ public:
         m.throttled_repeats = whole(0, 9);
         if (chance()) {
             m.clock_mhz = real();
+            m.memory_clock_mhz = real();
         }
         m.throttle_reasons = chance() ? std::vector<std::string>{text(), text()} : std::vector<std::string>{};
         m.rank = whole(0, 50);
         m.tied = chance();
+        for (int process = 2; process < 2 + whole(0, 3); ++process) {
+            const double p50_us = time_us();
+            m.repetitions.push_back({process, m.rounds, p50_us * 0.75, p50_us, p50_us * 1.25, real(), real()});
+        }
         return m;
     }
 

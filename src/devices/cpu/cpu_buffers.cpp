@@ -42,7 +42,7 @@ void for_each_task(Team& team, std::int64_t tasks, const Body& body) {
 }  // namespace
 
 CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, const BufferRequest& request)
-    : memory_(std::move(memory)), problem_(problem), seed_(request.seed) {
+    : memory_(std::move(memory)), problem_(problem), copies_(problem, memory_->passes), seed_(request.seed) {
     lay_out();
     sets_ = affordable_sets(request.rotation_bytes);
     try {
@@ -62,7 +62,6 @@ CpuBuffers::~CpuBuffers() {
 }
 
 void CpuBuffers::lay_out() {
-    copy_bytes_ = std::max(line, least_bytes(problem_) / 2 / line * line);
     for (const Tensor& tensor : tensors(problem_)) {
         tensor_bytes_ += tensor.shared() ? 0 : tensor.span_bytes();
     }
@@ -71,7 +70,6 @@ void CpuBuffers::lay_out() {
     const bool is_short = tensor_bytes_ < 16 * page;
     const std::int64_t apart = tensor_bytes_ < page ? 0 : 9 * line;
     const std::int64_t unit = is_short ? line : page;
-    copy_offset_ = is_short ? apart : 32 * line;
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     int index = 0;
@@ -87,8 +85,8 @@ void CpuBuffers::lay_out() {
         places_.push_back({tensor, end + stagger});
         end = rounded_up(end + stagger + tensor.span_bytes() + line, line);
     }
-    inputs_bytes_ = rounded_up(std::max(inputs, copy_bytes_), unit);
-    set_bytes_ = inputs_bytes_ + rounded_up(std::max(outputs, copy_bytes_ + copy_offset_), unit);
+    inputs_bytes_ = rounded_up(inputs, unit);
+    set_bytes_ = inputs_bytes_ + rounded_up(outputs, unit);
     for (Place& place : places_) {
         if (!is_input(place.tensor)) {
             place.offset += inputs_bytes_;
@@ -163,25 +161,6 @@ int CpuBuffers::next_set() {
     return *last_set_;
 }
 
-void CpuBuffers::copy(Team& team, int set, const CopyMethod& method) const {
-    const std::byte* from = block_.data() + gamma_bytes_ + set * set_bytes_;
-    // Not at the same place of a page as the source, for the reason given in lay_out().
-    std::byte* to = block_.data() + gamma_bytes_ + set * set_bytes_ + inputs_bytes_ + copy_offset_;
-    const CopyPass pass = method.stream ? memory_->passes.copy_stream : memory_->passes.copy;
-    const std::int64_t share = rounded_up((copy_bytes_ + team.size() - 1) / team.size(), line);
-    const std::int64_t chunk = method.chunk_bytes == 0 ? share : method.chunk_bytes;
-    std::atomic<std::int64_t> next{team.size()};
-    auto work = [&](int thread) {
-        for (std::int64_t begin = thread * chunk; begin < copy_bytes_; begin = next.fetch_add(1, std::memory_order_relaxed) * chunk) {
-            pass(to + begin, from + begin, std::min(chunk, copy_bytes_ - begin));
-        }
-        if (method.stream) {
-            memory_->passes.fence();
-        }
-    };
-    team.fork(work);
-}
-
 bool CpuBuffers::wears_out(int set) {
     return overwritten_ && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
 }
@@ -243,7 +222,7 @@ void CpuBuffers::fill(Team& team) {
 }
 
 void CpuBuffers::touch_outputs(Team& team) const {
-    // Everything that is not an input of a tensor: outputs, and what only the copy uses.
+    // Everything that is not an input of a tensor.
     const std::int64_t pages = (set_bytes_ + page - 1) / page;
     constexpr std::int64_t pages_a_task = 512;
     const std::int64_t tasks = (pages + pages_a_task - 1) / pages_a_task;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/cpu/arena.h"
+#include "devices/cpu/copy_limit.h"
 #include "devices/cpu/cpu_kernel.h"
 #include "devices/cpu/pattern.h"
 #include "devices/cpu/thread_pool.h"
@@ -26,14 +27,7 @@ struct Memory {
     Pattern rstd;                                          // fp32, near 1
 };
 
-/// How the fastest copy on this machine is done, at one size.
-struct CopyMethod {
-    bool stream = false;           // non-temporal stores
-    std::int64_t chunk_bytes = 0;  // taken in turn by whoever is free; 0: an equal part for each thread
-};
-
-/// A set lies in one piece: inputs, then outputs. Both halves are at least as large as what a copy of the same least
-/// bytes reads and writes, so that the copy runs over the same memory and never writes an input.
+/// A set lies in one piece: inputs, then outputs. Behind each tensor is room for a line, which copies may touch.
 class CpuBuffers final : public Buffers {
 public:
     /// Throws DeviceError (out_of_memory).
@@ -59,7 +53,7 @@ public:
     /// Of the sets that launches have rotated over so far.
     std::int64_t touched_bytes() const { return std::min<std::int64_t>(launches_, sets_) * tensor_bytes_; }
 
-    void copy(Team& team, int set, const CopyMethod& method) const;
+    const Copies& copies() const { return copies_; }
     std::optional<CopyMethod> copy_method;  // once it is known
 
     /// Notes a launch that wrote over an input (dx over dy); true: it is due to be restored before it grows or vanishes.
@@ -85,14 +79,13 @@ private:
 
     std::shared_ptr<Memory> memory_;
     Problem problem_;
+    Copies copies_;
     std::uint64_t seed_;
     std::vector<Place> places_;
     std::int64_t gamma_bytes_ = 0;   // gamma is one tensor for all sets, at the start of the block
     std::int64_t tensor_bytes_ = 0;  // of a set, gamma not counted
     std::int64_t inputs_bytes_ = 0;  // where a set's outputs start
     std::int64_t set_bytes_ = 0;
-    std::int64_t copy_bytes_ = 0;   // that a copy reads, and writes
-    std::int64_t copy_offset_ = 0;  // from the outputs' start to what it writes
     int sets_ = 1;
     Block block_;
     std::optional<int> last_set_;

@@ -34,21 +34,37 @@ double batch_us(int launches, const Launch& launch) {
 
 }  // namespace
 
+namespace {
+
+/// How many launches last about as long as the clock needs.
+int launches_of(const CpuBuffers& buffers, const Team& team, double measured_us) {
+    // A core moves about 10 GB/s, and a launch takes about 3 µs: what is expected need not be more exact.
+    const double expected_us = 3 + static_cast<double>(least_bytes(buffers.problem())) / (1e4 * team.size());
+    return launches_per_sample(least_sample_us, expected_us, measured_us, most_launches);
+}
+
+/// The least of some samples each, in turns: an interruption must not choose.
 CopyMethod fastest_copy(Team& team, CpuBuffers& buffers) {
-    const CopyMethod methods[] = {{false, 0}, {true, 0}, {false, 256 << 10}, {true, 256 << 10}};
-    CopyMethod best;
-    double best_us = INFINITY;
-    for (int round = 0; round < 3; ++round) {
-        for (const CopyMethod& method : methods) {
-            const double us = batch_us(1, [&] { buffers.copy(team, buffers.next_set(), method); });
-            if (round > 0 && us < best_us) {  // the first round warms up
-                best_us = us;
-                best = method;
-            }
+    struct Tried {
+        CopyMethod method;
+        double us = INFINITY;
+    };
+    std::vector<Tried> tried;
+    for (const CopyMethod& method : buffers.copies().methods(team.size())) {
+        tried.push_back({method});
+    }
+    const int launches = launches_of(buffers, team, 0);
+    const int turns = launches > 1 ? 8 : 3;
+    for (int turn = 0; turn < turns; ++turn) {
+        for (Tried& one : tried) {
+            const double us = batch_us(launches, [&] { buffers.copies().launch(team, buffers.pointers(buffers.next_set()), one.method); });
+            one.us = turn > 0 ? std::min(one.us, us) : one.us;  // the first one warms up
         }
     }
-    return best;
+    return std::ranges::min_element(tried, {}, &Tried::us)->method;
 }
+
+}  // namespace
 
 SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, const SampleRequest& request) {
     buffers.start_rotation(request.seed);
@@ -65,7 +81,7 @@ SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, con
                 worn_set = buffers.wears_out(set) ? set : worn_set;
                 break;
             case SampleKind::copy:
-                buffers.copy(team, set, *buffers.copy_method);
+                buffers.copies().launch(team, buffers.pointers(set), *buffers.copy_method);
                 break;
             case SampleKind::empty:
                 team.fork(nothing);
@@ -84,9 +100,8 @@ SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, con
     SampleBatch batch;
     batch.timer = "steady_clock";
     const bool wears = buffers.problem().operation.in_place;
-    // A core moves about 10 GB/s, and a launch takes about 3 µs: what is expected need not be more exact.
-    const double expected_us = 3 + static_cast<double>(least_bytes(buffers.problem())) / (1e4 * team.size());
-    batch.launches_per_sample = launches_per_sample(least_sample_us, expected_us, first_us, wears ? 1 : most_launches);
+    batch.copy = request.kind == SampleKind::copy ? buffers.copy_method->text() : "";
+    batch.launches_per_sample = wears ? 1 : launches_of(buffers, team, first_us);
     double spent_us = 0;
     for (int i = 0; i < std::max(1, request.samples); ++i) {
         const double us = batch_us(batch.launches_per_sample, launch);

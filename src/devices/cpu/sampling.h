@@ -9,7 +9,4 @@ namespace normtune::cpu {
 /// Called by the pool's first thread. `kernel` is null for copies and empty regions; else it is prepared.
 SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, const SampleRequest& request);
 
-/// Tries the ways to copy over the rotation and returns the fastest.
-CopyMethod fastest_copy(Team& team, CpuBuffers& buffers);
-
 }  // namespace normtune::cpu

@@ -6,7 +6,6 @@
 
 #include "devices/cpu/traits.h"
 #include "devices/device.h"
-#include "support/build_id.h"
 #include "support/random.h"
 
 namespace normtune::cpu {
@@ -49,8 +48,7 @@ public:
         }
         passes_.prepare_gamma = set_.prepare_gamma(key(1));
         passes_.fence = set_.fence;
-        static const std::string build = build_id();
-        passes_.code_hash = fmt::format("{:016x}{:016x}", fnv1a(code_), fnv1a(build));
+        passes_.code_hash = fmt::format("{:016x}", fnv1a(code_));
         return passes_;
     }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/cuda/clock_lock.h"
 #include "devices/cuda/code.h"
 #include "devices/cuda/driver_api.h"
 #include "devices/cuda/nvml.h"
@@ -33,14 +34,17 @@ std::string no_compiler() {
 }  // namespace
 
 BackendRow backend() {
-    return gpu::backend_row({.backend = Backend::cuda,
-                             .load = load_driver,
-                             .sees_no_device = "the NVIDIA driver sees no device; look at CUDA_VISIBLE_DEVICES and nvidia-smi",
-                             .complete = complete,
-                             .no_compiler = no_compiler,
-                             .toolchain = toolchain,
-                             .clocks = read_clocks,
-                             .planned = planned});
+    BackendRow row = gpu::backend_row({.backend = Backend::cuda,
+                                       .load = load_driver,
+                                       .sees_no_device = "the NVIDIA driver sees no device; look at CUDA_VISIBLE_DEVICES and nvidia-smi",
+                                       .complete = complete,
+                                       .no_compiler = no_compiler,
+                                       .toolchain = toolchain,
+                                       .clocks = read_clocks,
+                                       .planned = planned});
+    row.run_as_child = run_as_clock_keeper;
+    row.lock_clock = [](const DeviceInfo& device, int mhz) { return std::make_shared<ClockLock>("/proc/self/exe", device.id, mhz); };
+    return row;
 }
 
 }  // namespace normtune::cuda

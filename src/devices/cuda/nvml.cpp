@@ -19,6 +19,9 @@ struct Nvml {
     int (*device_by_pci)(const char* bus_id, NvmlDevice*);
     int (*clock)(NvmlDevice, int type, unsigned* mhz);
     int (*throttle_reasons)(NvmlDevice, unsigned long long*);
+    int (*lock_clocks)(NvmlDevice, unsigned least_mhz, unsigned most_mhz);  // null: an old driver
+    int (*unlock_clocks)(NvmlDevice);
+    const char* (*describe)(int);
 };
 
 constexpr Symbol<Nvml> functions[] = {
@@ -27,6 +30,9 @@ constexpr Symbol<Nvml> functions[] = {
     symbol<&Nvml::device_by_pci>("nvmlDeviceGetHandleByPciBusId_v2"),
     symbol<&Nvml::clock>("nvmlDeviceGetClockInfo"),
     symbol<&Nvml::throttle_reasons>("nvmlDeviceGetCurrentClocksThrottleReasons"),
+    symbol<&Nvml::lock_clocks>("nvmlDeviceSetGpuLockedClocks", false),
+    symbol<&Nvml::unlock_clocks>("nvmlDeviceResetGpuLockedClocks", false),
+    symbol<&Nvml::describe>("nvmlErrorString", false),
 };
 
 struct LoadedNvml {
@@ -59,6 +65,7 @@ const LoadedNvml& nvml() {
 }
 
 constexpr int clock_sm = 1;
+constexpr int clock_memory = 2;
 // Bits of nvmlClocksThrottleReasons that lower the clocks below what was asked for (NVML API reference).
 constexpr std::array<std::pair<unsigned long long, const char*>, 6> slowing_reasons{{{0x04, "sw_power_cap"},
                                                                                      {0x08, "hw_slowdown"},
@@ -79,6 +86,9 @@ gpu::ClockState read_clocks(const std::string& pci_bus_id) {
     if (nvml().api.clock(device, clock_sm, &mhz) == 0) {
         state.mhz = mhz;
     }
+    if (nvml().api.clock(device, clock_memory, &mhz) == 0) {
+        state.memory_mhz = mhz;
+    }
     unsigned long long reasons = 0;
     if (nvml().api.throttle_reasons(device, &reasons) == 0) {
         for (const auto& [bit, name] : slowing_reasons) {
@@ -88,6 +98,31 @@ gpu::ClockState read_clocks(const std::string& pci_bus_id) {
         }
     }
     return state;
+}
+
+std::string lock_clock(const std::string& pci_bus_id, int mhz) {
+    if (!nvml().why_not.empty()) {
+        return nvml().why_not;
+    }
+    const Nvml& api = nvml().api;
+    if (api.lock_clocks == nullptr || api.unlock_clocks == nullptr) {
+        return "this driver cannot lock clocks";
+    }
+    NvmlDevice device = nullptr;
+    int result = api.device_by_pci(pci_bus_id.c_str(), &device);
+    if (result == 0) {
+        result = api.lock_clocks(device, static_cast<unsigned>(mhz), static_cast<unsigned>(mhz));
+    }
+    const char* const words = result != 0 && api.describe != nullptr ? api.describe(result) : nullptr;
+    return result == 0 ? ""
+                       : fmt::format("the driver does not lock the clock of {} ({}); root may, where the GPU can do it; leave it out",
+                                     pci_bus_id, words != nullptr ? words : fmt::format("error {}", result));
+}
+
+bool unlock_clock(const std::string& pci_bus_id) {
+    NvmlDevice device = nullptr;
+    return nvml().why_not.empty() && nvml().api.unlock_clocks != nullptr && nvml().api.device_by_pci(pci_bus_id.c_str(), &device) == 0 &&
+           nvml().api.unlock_clocks(device) == 0;
 }
 
 std::string nvml_driver_version(std::string& why_not) {

@@ -2,70 +2,183 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "devices/gpu/gpu_kernel.h"
+#include "devices/gpu/utility_kernels.h"
 
 namespace normtune::gpu {
 
-void CopyLimit::forget() {
-    copy_.reset();
-    place_.reset();
+namespace {
+
+constexpr std::size_t most_reads = 3;
+constexpr std::size_t most_writes = 2;
+constexpr int threads_per_unit = 2048;         // of every GPU that we know
+constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers run out
+constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
+constexpr std::size_t tried_again = 6;
+
+/// The argument of the kernels of copy_source.
+struct Streams {
+    std::array<DevicePointer, most_reads> in{};
+    std::array<DevicePointer, most_writes> out{};
+    long long vectors = 0;
+};
+
+struct Tried {
+    CopyMethod method;
+    double us = std::numeric_limits<double>::infinity();
+};
+
+/// Vectors in flight, sizes of a program, one program a piece or as many as are resident.
+std::vector<CopyMethod> geometries(std::size_t reads) {
+    std::vector<CopyMethod> out;
+    for (const int unroll : {1, 2, 4, 8}) {
+        for (const int block : {128, 512}) {
+            for (const int programs_per_unit : {0, threads_per_unit / block}) {
+                if (unroll * static_cast<int>(reads) <= most_vectors_in_flight) {
+                    out.push_back({.unroll = unroll, .block = block, .programs_per_unit = programs_per_unit});
+                }
+            }
+        }
+    }
+    return out;
 }
 
-// unroll 0: the driver's own copy.
-Enqueue CopyLimit::copy_with(DevicePointer place, int unroll, std::int64_t bytes, std::int64_t stride, int sets) const {
-    const Function function = unroll > 0 ? function_of(driver_, utilities_, fmt::format("nt_copy_{}", unroll).c_str()) : nullptr;
-    return [this, place, function, unroll, bytes, stride, sets](int set, Stream stream) {
-        DevicePointer from = place + static_cast<DevicePointer>(2 * stride * (set % sets));
-        DevicePointer to = from + static_cast<DevicePointer>(stride);
-        if (function == nullptr) {
-            check(driver_, driver_.copy_on_device_async(to, from, static_cast<std::size_t>(bytes), stream), DeviceFault::launch_failed,
-                  "copying");
-            return;
+/// What may still be better than the best geometry.
+std::vector<CopyMethod> variations(const CopyMethod& best, std::int64_t bytes, bool driver_too) {
+    std::vector<CopyMethod> out;
+    const auto vary = [&](auto change) { change(out.emplace_back(best)); };
+    for (const char* hint : {"streaming", "streaming_stores", "cache_global"}) {
+        vary([&](CopyMethod& m) { m.hint = hint; });
+    }
+    for (const int block : {256, 1024}) {
+        vary([&](CopyMethod& m) {
+            m.block = block;
+            m.programs_per_unit = best.programs_per_unit == 0 ? 0 : threads_per_unit / block;
+        });
+    }
+    for (const int programs : {1, threads_per_unit / best.block / 2}) {
+        vary([&](CopyMethod& m) { m.programs_per_unit = programs; });
+    }
+    for (const int vector_bytes : {4, 8}) {
+        for (const int unroll : {1, 4}) {
+            if (bytes <= small_bytes) {
+                vary([&](CopyMethod& m) {
+                    m.vector_bytes = vector_bytes;
+                    m.unroll = unroll;
+                });
+            }
         }
-        long long vectors = bytes / 16;
-        constexpr int block = 512;
-        const std::int64_t in_program = std::int64_t{block} * unroll;
-        std::array<void*, 3> arguments{&from, &to, &vectors};
-        launch_plain(driver_, function, (vectors + in_program - 1) / in_program, block, arguments.data(), stream);
+    }
+    if (driver_too) {
+        out.push_back({.by_driver = true});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string CopyMethod::kernel() const {
+    return fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
+}
+
+std::string CopyMethod::text() const {
+    const std::string programs = programs_per_unit == 0 ? "pieces" : fmt::format("p{}", programs_per_unit);
+    return by_driver ? "driver" : fmt::format("v{}.u{}.t{}.{}.{}", vector_bytes, unroll, block, programs, hint);
+}
+
+void CopyLimit::compile_ahead(const Problem& problem) const {
+    for (const PassTraffic& pass : signal_traffic(problem)) {
+        toolchain_.pool->ahead(toolchain_.options, SourceText(copy_source(pass.reads.size(), pass.writes.size())));
+    }
+}
+
+Function CopyLimit::function_of(const PassTraffic& pass, const CopyMethod& method) {
+    const std::pair streams(pass.reads.size(), pass.writes.size());
+    auto found = modules_.find(streams);
+    if (found == modules_.end()) {
+        const auto compiled = toolchain_.pool->get(toolchain_.options, SourceText(copy_source(streams.first, streams.second)));
+        found = modules_.emplace(streams, load_module(driver_, compiled->code.image.data())).first;
+    }
+    return gpu::function_of(driver_, found->second, method.kernel().c_str());
+}
+
+Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers) {
+    const std::int64_t bytes = signal_bytes(buffers.problem());
+    if (method.by_driver) {
+        return [this, bytes, &buffers, from = traffic.front().reads.front(), to = traffic.front().writes.front()](int set, Stream stream) {
+            check(
+                driver_,
+                driver_.copy_on_device_async(buffers.pointer(to, set), buffers.pointer(from, set), static_cast<std::size_t>(bytes), stream),
+                DeviceFault::launch_failed, "copying");
+        };
+    }
+    const std::int64_t vectors = std::max<std::int64_t>(1, bytes / method.vector_bytes);
+    const std::int64_t piece = std::int64_t{method.block} * method.unroll;
+    const std::int64_t pieces = (vectors + piece - 1) / piece;
+    const std::int64_t programs =
+        method.programs_per_unit == 0 ? pieces : std::min<std::int64_t>(pieces, std::int64_t{compute_units_} * method.programs_per_unit);
+    std::vector<std::pair<PassTraffic, Function>> launches;
+    for (const PassTraffic& pass : traffic) {
+        launches.emplace_back(pass, function_of(pass, method));
+    }
+    return [this, launches = std::move(launches), vectors, programs, block = method.block, &buffers](int set, Stream stream) {
+        for (const auto& [pass, function] : launches) {
+            Streams streams;
+            streams.vectors = vectors;
+            const auto pointer = [&](TensorRole role) { return buffers.pointer(role, set); };
+            std::transform(pass.reads.begin(), pass.reads.end(), streams.in.begin(), pointer);
+            std::transform(pass.writes.begin(), pass.writes.end(), streams.out.begin(), pointer);
+            std::array<void*, 1> arguments{&streams};
+            launch_plain(driver_, function, programs, block, arguments.data(), stream);
+        }
     };
 }
 
-Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& size, const std::function<double(Rotation&)>& trial_us) {
-    const DevicePointer arena = buffers.pointer(TensorRole::x, 0);
-    const bool cold = size.least_cold_bytes > 0;
-    if (copy_ && buffers_ == arena && cold_ == cold) {
-        return *copy_;
-    }
-    // In whole 16-byte vectors, over the kernel's own buffers; `full` moves more than one set holds, so that it may need a
-    // place of its own.
-    const std::int64_t bytes = std::max<std::int64_t>(16, least_bytes(buffers.problem()) / 2 / 16 * 16);
-    const std::int64_t stride = (bytes + 511) / 512 * 512;
-    DevicePointer place = arena;
-    int sets = static_cast<int>(buffers.rotation_bytes() / (2 * stride));
-    if (sets < 1) {
-        sets = 1;
-        place_ = allocate(driver_, 2 * stride, "allocating the copy's buffers");
-        place = place_->get();
-    }
-    RotationSize own = size;
-    own.sets = cold ? sets : 1;
-    own.set_bytes = 2 * bytes;
-    double best = 0;
-    std::optional<Rotation> fastest;
-    for (const int unroll : {0, 1, 2, 4, 8}) {
-        Rotation rotation(driver_, copy_with(place, unroll, bytes, stride, sets), own);
-        const double us = trial_us(rotation);
-        if (!fastest || us < best) {
-            best = us;
-            fastest.emplace(std::move(rotation));
+/// Geometries first, then hints and the like for the best of them; the foremost are timed twice more, and the least time counts.
+CopyMethod CopyLimit::fastest(const Traffic& traffic, const GpuBuffers& buffers, const Trial& trial_us) {
+    std::vector<Tried> tried;
+    const auto time = [&](Tried& one) { one.us = std::min(one.us, trial_us(copy_with(one.method, traffic, buffers))); };
+    const auto enter = [&](const std::vector<CopyMethod>& methods) {
+        for (const CopyMethod& method : methods) {
+            time(tried.emplace_back(Tried{method}));
         }
+        std::ranges::sort(tried, {}, &Tried::us);
+    };
+    std::size_t reads = 0;
+    for (const PassTraffic& pass : traffic) {
+        reads = std::max(reads, pass.reads.size());
     }
-    copy_.emplace(std::move(*fastest));
-    buffers_ = arena;
-    cold_ = cold;
+    const PassTraffic& first = traffic.front();
+    const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place;
+    const std::vector<CopyMethod> all = geometries(reads);
+    time(tried.emplace_back(Tried{all.front()}));  // the first launch of all is slow
+    tried.clear();
+    enter(all);
+    enter(variations(tried.front().method, signal_bytes(buffers.problem()), plain));
+    for (int again = 0; again < 2; ++again) {
+        std::for_each_n(tried.begin(), std::min(tried_again, tried.size()), time);
+    }
+    return std::ranges::min_element(tried, {}, &Tried::us)->method;
+}
+
+Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& size, const Trial& trial_us) {
+    const DevicePointer place = buffers.pointer(TensorRole::x, 0);
+    if (!copy_ || buffers_ != place || size_ != size) {
+        const Traffic traffic = signal_traffic(buffers.problem());
+        const std::tuple key(traffic, signal_bytes(buffers.problem()), size.least_cold_bytes > 0);
+        auto known = known_.find(key);
+        if (known == known_.end()) {
+            known = known_.emplace(key, fastest(traffic, buffers, trial_us)).first;
+        }
+        copy_.emplace(driver_, copy_with(known->second, traffic, buffers), size);
+        method_ = known->second.text();
+        buffers_ = place;
+        size_ = size;
+    }
     return *copy_;
 }
 

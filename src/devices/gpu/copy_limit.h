@@ -1,34 +1,68 @@
-// The limit: the fastest plain copy of a problem's least bytes.
+// The limit: the fastest copy of the signals that a problem's kernels read and write.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
+#include "devices/compile/compile_pool.h"
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_timer.h"
+#include "devices/gpu/toolchain.h"
+#include "measure/traffic.h"
 
 namespace normtune::gpu {
 
+/// How a copy is done; the geometry is the same in all passes.
+struct CopyMethod {
+    int vector_bytes = 16;
+    int unroll = 4;             // vectors of each stream in flight a thread
+    int block = 512;            // threads of a program
+    int programs_per_unit = 0;  // persistent ones; 0: one for each piece of block · unroll vectors
+    std::string hint = "default";
+    bool by_driver = false;  // its own copy: none of the rest
+
+    std::string kernel() const;  // of copy_source
+    std::string text() const;    // "v16.u4.t512.p2.streaming", "driver"
+    friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
+};
+
 class CopyLimit {
 public:
-    /// `utilities`: the module of utility_kernels.h; it outlives this.
-    CopyLimit(const Driver& driver, const OwnedModule& utilities) : driver_(driver), utilities_(utilities) {}
+    /// What a trial of a copy takes a launch: a short one, whose times are compared with each other alone.
+    using Trial = std::function<double(const Enqueue&)>;
 
-    /// The rotation of the fastest copy over these buffers, chosen by a short trial of each where it is not known yet. As
-    /// many bytes as the op's least, half of them read and half written. `size` as the kernels' of the same request.
-    Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const std::function<double(Rotation&)>& trial_us);
+    CopyLimit(const Driver& driver, const Toolchain& toolchain, int compute_units)
+        : driver_(driver), toolchain_(toolchain), compute_units_(compute_units) {}
+
+    /// Begins to compile what the problem's copies need.
+    void compile_ahead(const Problem& problem) const;
+    /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
+    /// fastest is found by a short race, once for all problems of the same traffic.
+    Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Trial& trial_us);
+    /// Of the latest rotation: CopyMethod::text().
+    const std::string& method() const { return method_; }
     /// Before other buffers are made, which may lie where the old ones did.
-    void forget();
+    void forget() { copy_.reset(); }
 
 private:
-    Enqueue copy_with(DevicePointer place, int unroll, std::int64_t bytes, std::int64_t stride, int sets) const;
+    using Traffic = std::vector<PassTraffic>;
+    Function function_of(const PassTraffic& pass, const CopyMethod& method);
+    Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
+    CopyMethod fastest(const Traffic& traffic, const GpuBuffers& buffers, const Trial& trial_us);
 
     const Driver& driver_;
-    const OwnedModule& utilities_;
-    std::optional<OwnedMemory> place_;  // where a copy moves more than one set holds
+    const Toolchain& toolchain_;
+    int compute_units_;
+    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;   // by streams that are read and written
+    std::map<std::tuple<Traffic, std::int64_t, bool>, CopyMethod> known_;  // by traffic, bytes of a signal, cold
     std::optional<Rotation> copy_;
+    std::string method_;
     DevicePointer buffers_ = 0;
-    bool cold_ = true;
+    RotationSize size_;
 };
 
 }  // namespace normtune::gpu

@@ -103,9 +103,10 @@ std::string pci_address(const Driver& driver, DeviceId device);
 /// driver does not tell.
 std::string device_uuid(const Driver& driver, DeviceId device);
 
-/// What a driver tells of a GPU's clock; where it does not, measuring goes on without.
+/// What a driver tells of a GPU's clocks; where it does not, measuring goes on without.
 struct ClockState {
     std::optional<double> mhz;                  // of the compute units
+    std::optional<double> memory_mhz;           // of the memory
     std::vector<std::string> throttle_reasons;  // "sw_power_cap", "hw_thermal_slowdown", …; idle and set clocks are none
 };
 

@@ -10,7 +10,6 @@
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
-#include "measure/statistics.h"
 
 namespace normtune::gpu {
 
@@ -47,10 +46,6 @@ private:
     void clear_workspace(std::int64_t bytes);
     void evict(Stream stream) const;
     Rotation& rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request);
-    SampleBatch sample(Rotation& rotation, const SampleRequest& request) {
-        return timer_->sample(rotation, request, [this](Stream stream) { evict(stream); });
-    }
-
     Platform platform_;
     const Driver& driver_;
     const DeviceInfo& info_;
@@ -64,8 +59,10 @@ private:
     std::size_t staging_bytes_ = 0;
     OwnedMemory eviction_;
     std::int64_t eviction_bytes_ = 0;
+    std::function<void(Stream)> evict_ = [this](Stream stream) { evict(stream); };
     std::optional<CopyLimit> copy_;
     std::optional<Rotation> empty_;
+    RotationSize empty_size_;
 };
 
 GpuDevice::GpuDevice(Platform platform)
@@ -84,13 +81,13 @@ GpuDevice::GpuDevice(Platform platform)
     int wait_value = 0;
     driver_.device_get_attribute(&wait_value, Attribute::can_wait_for_value, device_);
     utilities_ =
-        load_module(driver_, platform_.toolchain.pool->get(platform_.toolchain.options, SourceText(utility_source))->code.image.data());
+        load_module(driver_, platform_.toolchain.pool->get(platform_.toolchain.options, SourceText(utility_source()))->code.image.data());
     const auto gate_kernel = [this](DevicePointer flag, std::uint32_t ticket) {
         std::array<void*, 2> arguments{&flag, &ticket};
         launch_plain(driver_, function_of(driver_, utilities_, "nt_gate"), 1, 1, arguments.data(), stream_);
     };
     timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, [this] { return platform_.clocks(info_.id); });
-    copy_.emplace(driver_, utilities_);
+    copy_.emplace(driver_, platform_.toolchain, info_.compute_units);
     eviction_bytes_ = 2 * info_.cache_bytes;
     eviction_ = gpu::allocate(driver_, eviction_bytes_ + 16, "starting the device");
     started(driver_.set_u32_async(eviction_.get(), 0, static_cast<std::size_t>(eviction_bytes_ / 4 + 4), stream_));
@@ -108,6 +105,7 @@ void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate
 
 std::unique_ptr<Buffers> GpuDevice::allocate(const Problem& problem, const BufferRequest& request) {
     copy_->forget();
+    copy_->compile_ahead(problem);
     return std::make_unique<GpuBuffers>(driver_, problem, request, stream_);
 }
 
@@ -154,21 +152,20 @@ void GpuDevice::evict(Stream stream) const {
 }
 
 Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request) {
+    RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(), request.cold ? rotation_over_cache * info_.cache_bytes : 0,
+                      expected_us(driver_, device_, least_bytes(buffers.problem()))};
     if (request.kind == SampleKind::empty) {
-        if (!empty_) {
+        size.least_cold_bytes = 0;
+        if (!empty_ || empty_size_ != size) {  // in graphs of as many launches as the problem's kernels
             const Function function = function_of(driver_, utilities_, "nt_empty");
             const auto launch = [this, function](int, Stream stream) { launch_plain(driver_, function, 1, 32, nullptr, stream); };
-            empty_.emplace(driver_, launch, RotationSize{});
+            empty_.emplace(driver_, launch, size);
+            empty_size_ = size;
         }
         return *empty_;
     }
-    const RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(),
-                            request.cold ? rotation_over_cache * info_.cache_bytes : 0,
-                            expected_us(driver_, device_, least_bytes(buffers.problem()))};
     if (request.kind == SampleKind::copy) {
-        SampleRequest trial = request;
-        trial.samples = 5;
-        return copy_->rotation(buffers, size, [&](Rotation& rotation) { return median(sample(rotation, trial).us); });
+        return copy_->rotation(buffers, size, [&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); });
     }
     const auto& gpu_kernel = static_cast<const GpuKernel&>(*kernel);
     clear_workspace(gpu_kernel.workspace_bytes());
@@ -176,7 +173,9 @@ Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, c
 }
 
 SampleBatch GpuDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {
-    return sample(rotation(kernel, static_cast<const GpuBuffers&>(buffers), request), request);
+    SampleBatch batch = timer_->sample(rotation(kernel, static_cast<const GpuBuffers&>(buffers), request), request, evict_);
+    batch.copy = request.kind == SampleKind::copy ? copy_->method() : "";
+    return batch;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 
 namespace normtune::gpu {
@@ -12,6 +13,10 @@ namespace {
 constexpr double sample_us = 400;
 // A queue that is blocked by the gate must take the whole sample: the driver holds about 1,000 launches.
 constexpr int most_launches = 256;
+// Clocks that were read so lately are those before the next batch, too: a driver takes some 20 µs to tell them.
+constexpr double clocks_hold_s = 0.005;
+// Less is one step of a clock, which it takes now and then under any load.
+constexpr double clock_step = 0.01;
 // Of one value in CUDA and in HIP.
 constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
 constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
@@ -20,6 +25,10 @@ constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, h
 bool captures(const Driver& driver, Stream stream) {
     OwnedGraph graph(driver);
     return driver.stream_begin_capture(stream, capture_relaxed) == success && driver.stream_end_capture(stream, graph.make()) == success;
+}
+
+bool moved(const std::optional<double>& before, const std::optional<double>& after) {
+    return before && after && std::abs(*after - *before) > clock_step * std::max(*before, *after);
 }
 
 }  // namespace
@@ -128,11 +137,31 @@ double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stre
     return us / window.launches;
 }
 
+double GpuTimer::glance_us(const Enqueue& enqueue, const RotationSize& size, const std::function<void(Stream)>& evict) {
+    constexpr double glance_us = 60;
+    constexpr double most_glanced = 24;
+    const auto launches = static_cast<int>(std::clamp(std::ceil(glance_us / size.expected_us), 1.0, most_glanced));
+    const bool stays_cold = size.set_bytes * size.sets >= size.least_cold_bytes;
+    const double us = timed_us(
+        [&] {
+            for (int i = 0; i < launches; ++i) {
+                enqueue(static_cast<int>(glanced_++ % size.sets), stream_);
+            }
+        },
+        stays_cold ? nullptr : std::function<void()>([&] { evict(stream_); }));
+    return us / launches;
+}
+
+ClockState GpuTimer::clocks_before() const {
+    return clocks_hold_ && !past(clocks_hold_) ? last_clocks_ : clocks_();
+}
+
 SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
     if (!rotation.windows_) {
         calibrate(rotation);
         one_sample_us(rotation, evict);  // a first graph's launch is slower than all others
     }
+    const ClockState before = clocks_before();
     SampleBatch batch;
     batch.timer = has_graphs_ ? "graph" : "events";
     batch.launches_per_sample = rotation.windows_->most_launches();
@@ -143,9 +172,12 @@ SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, c
         spent += batch.us.back() * batch.launches_per_sample;
     }
     batch.rotation_bytes = rotation.size_.set_bytes * rotation.windows_->touched(rotation.samples_);
-    const ClockState clocks = clocks_();
-    batch.clock_mhz = clocks.mhz;
-    batch.throttle_reasons = clocks.throttle_reasons;
+    last_clocks_ = clocks_();
+    clocks_hold_ = deadline_in(clocks_hold_s);
+    batch.clock_mhz = last_clocks_.mhz;
+    batch.memory_clock_mhz = last_clocks_.memory_mhz;
+    batch.clocks_moved = moved(before.mhz, last_clocks_.mhz) || moved(before.memory_mhz, last_clocks_.memory_mhz);
+    batch.throttle_reasons = last_clocks_.throttle_reasons;
     return batch;
 }
 

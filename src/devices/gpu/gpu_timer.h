@@ -9,6 +9,7 @@
 #include "devices/device.h"
 #include "devices/gpu/owned.h"
 #include "measure/rotation.h"
+#include "support/deadline.h"
 
 namespace normtune::gpu {
 
@@ -51,6 +52,8 @@ public:
     /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
     /// Throws DeviceError: launch_failed.
     SampleBatch sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict);
+    /// A launch's time by a short look without a graph, which is made in less time than a sample: for choosing among copies.
+    double glance_us(const Enqueue& enqueue, const RotationSize& size, const std::function<void(Stream)>& evict);
 
 private:
     double timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before);
@@ -58,6 +61,7 @@ private:
     void calibrate(Rotation& rotation);
     void close_gate();
     void open_gate();
+    ClockState clocks_before() const;
 
     const Driver& driver_;
     Stream stream_;
@@ -70,6 +74,9 @@ private:
     OwnedHostMemory gate_;  // a 32-bit word that the stream waits on
     DevicePointer gate_on_device_ = 0;
     std::uint32_t ticket_ = 0;
+    std::int64_t glanced_ = 0;  // launches
+    ClockState last_clocks_;    // after the latest batch
+    std::optional<Deadline> clocks_hold_;
 };
 
 }  // namespace normtune::gpu

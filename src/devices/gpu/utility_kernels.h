@@ -1,57 +1,45 @@
 // Kernels of the measuring itself: copies for the limit, a read that evicts the L2, an empty launch for the floor.
 #pragma once
 
+#include <string>
+
 namespace normtune::gpu {
 
-/// nt_copy_U: U independent 16-byte loads a thread, then U stores; `vectors` counts 16-byte vectors.
-/// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
-/// nt_gate: ends once *flag is `ticket`.
 /// Free of vendor headers, so that every compiler of a toolchain takes it.
-inline constexpr const char* utility_source = R"gpu(
+inline constexpr const char* utility_prologue = R"gpu(
 #if defined(__AMDGCN__)
 #define NT_DEVICE __attribute__((device)) inline
 #define NT_KERNEL extern "C" __attribute__((global)) void
-typedef unsigned nt_vector __attribute__((ext_vector_type(4)));
+typedef unsigned nt_4 __attribute__((ext_vector_type(1)));
+typedef unsigned nt_8 __attribute__((ext_vector_type(2)));
+typedef unsigned nt_16 __attribute__((ext_vector_type(4)));
 NT_DEVICE int nt_thread() { return (int)__builtin_amdgcn_workitem_id_x(); }
 NT_DEVICE int nt_program() { return (int)__builtin_amdgcn_workgroup_id_x(); }
 NT_DEVICE int nt_threads() { return (int)__builtin_amdgcn_workgroup_size_x(); }
 NT_DEVICE long long nt_all_threads() { return (long long)__builtin_amdgcn_grid_size_x(); }
-NT_DEVICE nt_vector nt_load(const nt_vector* p) { return *p; }
-NT_DEVICE unsigned nt_any(nt_vector v) { return v.x | v.y | v.z | v.w; }
 #else
 #define NT_DEVICE __device__ inline
 #define NT_KERNEL extern "C" __global__ void
-typedef uint4 nt_vector;
+typedef uint1 nt_4;
+typedef uint2 nt_8;
+typedef uint4 nt_16;
 NT_DEVICE int nt_thread() { return threadIdx.x; }
 NT_DEVICE int nt_program() { return blockIdx.x; }
 NT_DEVICE int nt_threads() { return blockDim.x; }
 NT_DEVICE long long nt_all_threads() { return (long long)gridDim.x * blockDim.x; }
-NT_DEVICE nt_vector nt_load(const nt_vector* p) { return __ldg(p); }
-NT_DEVICE unsigned nt_any(nt_vector v) { return v.x | v.y | v.z | v.w; }
 #endif
-template <int unroll>
-NT_DEVICE void copy(const nt_vector* from, nt_vector* to, long long vectors) {
-    const long long first = (long long)nt_program() * nt_threads() * unroll + nt_thread();
-    nt_vector held[unroll];
-#pragma unroll
-    for (int i = 0; i < unroll; ++i) {
-        const long long at = first + (long long)i * nt_threads();
-        if (at < vectors) held[i] = nt_load(from + at);
-    }
-#pragma unroll
-    for (int i = 0; i < unroll; ++i) {
-        const long long at = first + (long long)i * nt_threads();
-        if (at < vectors) to[at] = held[i];
-    }
-}
+NT_DEVICE unsigned nt_any(nt_4 v) { return v.x; }
+NT_DEVICE unsigned nt_any(nt_8 v) { return v.x | v.y; }
+NT_DEVICE unsigned nt_any(nt_16 v) { return v.x | v.y | v.z | v.w; }
+)gpu";
+
+/// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
+/// nt_gate: ends once *flag is `ticket`.
+inline constexpr const char* utility_kernels = R"gpu(
 NT_KERNEL nt_gate(const volatile unsigned* flag, unsigned ticket) {
     while (*flag != ticket) {}
 }
-NT_KERNEL nt_copy_1(const nt_vector* from, nt_vector* to, long long vectors) { copy<1>(from, to, vectors); }
-NT_KERNEL nt_copy_2(const nt_vector* from, nt_vector* to, long long vectors) { copy<2>(from, to, vectors); }
-NT_KERNEL nt_copy_4(const nt_vector* from, nt_vector* to, long long vectors) { copy<4>(from, to, vectors); }
-NT_KERNEL nt_copy_8(const nt_vector* from, nt_vector* to, long long vectors) { copy<8>(from, to, vectors); }
-NT_KERNEL nt_read(const nt_vector* from, unsigned* never, long long vectors) {
+NT_KERNEL nt_read(const nt_16* from, unsigned* never, long long vectors) {
     unsigned seen = 0;
     for (long long at = (long long)nt_program() * nt_threads() + nt_thread(); at < vectors; at += nt_all_threads()) {
         seen |= nt_any(from[at]);
@@ -60,5 +48,86 @@ NT_KERNEL nt_read(const nt_vector* from, unsigned* never, long long vectors) {
 }
 NT_KERNEL nt_empty() {}
 )gpu";
+
+/// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
+/// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
+/// the stream of that number held, so a copy over its own input changes nothing.
+inline constexpr const char* copy_kernels = R"gpu(
+enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
+#if defined(__AMDGCN__)
+template <nt_hint hint, typename V>
+NT_DEVICE V nt_load(const V* p) {
+    return hint == nt_streaming ? __builtin_nontemporal_load(p) : *p;
+}
+template <nt_hint hint, typename V>
+NT_DEVICE void nt_store(V* p, V v) {
+    if (hint == nt_streaming || hint == nt_streaming_stores) __builtin_nontemporal_store(v, p);
+    else *p = v;
+}
+#else
+template <nt_hint hint, typename V>
+NT_DEVICE V nt_load(const V* p) {
+    if constexpr (sizeof(V) < 8) return *p;
+    else return hint == nt_streaming ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
+}
+template <nt_hint hint, typename V>
+NT_DEVICE void nt_store(V* p, V v) {
+    if constexpr (sizeof(V) < 8 || hint == nt_default || hint == nt_cache_global) *p = v;
+    else __stcs(p, v);
+}
+#endif
+struct nt_streams {
+    const void* in[3];
+    void* out[2];
+    long long vectors;
+};
+template <typename V, int unroll, nt_hint hint>
+NT_DEVICE void nt_copy(const nt_streams& s) {
+    const long long piece = (long long)nt_threads() * unroll;
+    const long long step = nt_all_threads() * unroll;
+    for (long long begin = nt_program() * piece; begin < s.vectors; begin += step) {
+        V held[NT_READS][unroll];
+#pragma unroll
+        for (int r = 0; r < NT_READS; ++r) {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) {
+                const long long at = begin + (long long)i * nt_threads() + nt_thread();
+                if (at < s.vectors) held[r][i] = nt_load<hint>((const V*)s.in[r] + at);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) {
+            const long long at = begin + (long long)i * nt_threads() + nt_thread();
+            if (at < s.vectors) {
+                unsigned read_alone = 0;
+#pragma unroll
+                for (int r = NT_WRITES; r < NT_READS; ++r) read_alone |= nt_any(held[r][i]);
+                if (NT_READS > NT_WRITES && read_alone == 0x9e3779b9u) held[0][i] = held[NT_READS - 1][i];  // or it were not read
+#pragma unroll
+                for (int w = 0; w < NT_WRITES; ++w) nt_store<hint>((V*)s.out[w] + at, held[w < NT_READS ? w : 0][i]);
+            }
+        }
+    }
+}
+#define NT_COPY(width, unroll, hint) \
+    NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { nt_copy<nt_##width, unroll, nt_##hint>(s); }
+#define NT_COPIES(hint) NT_COPY(16, 1, hint) NT_COPY(16, 2, hint) NT_COPY(16, 4, hint) NT_COPY(16, 8, hint)
+NT_COPIES(default)
+NT_COPIES(streaming)
+NT_COPIES(streaming_stores)
+NT_COPIES(cache_global)
+NT_COPY(4, 1, default)
+NT_COPY(4, 4, default)
+NT_COPY(8, 1, default)
+NT_COPY(8, 4, default)
+)gpu";
+
+inline std::string utility_source() {
+    return std::string(utility_prologue) + utility_kernels;
+}
+
+inline std::string copy_source(std::size_t reads, std::size_t writes) {
+    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + utility_prologue + copy_kernels;
+}
 
 }  // namespace normtune::gpu

@@ -38,10 +38,14 @@ gpu::ClockState read_clocks(const std::string& pci_bus_id) {
     gpu::ClockState state;
     std::error_code none;
     for (const auto& monitor : std::filesystem::directory_iterator(fmt::format("/sys/bus/pci/devices/{}/hwmon", bus), none)) {
-        double hertz = 0;
-        if (std::ifstream(monitor.path() / "freq1_input") >> hertz && hertz > 0) {
-            state.mhz = hertz / 1e6;
-        }
+        const auto read = [&](const char* file, std::optional<double>& mhz) {
+            double hertz = 0;
+            if (std::ifstream(monitor.path() / file) >> hertz && hertz > 0) {
+                mhz = hertz / 1e6;
+            }
+        };
+        read("freq1_input", state.mhz);
+        read("freq2_input", state.memory_mhz);
     }
     return state;
 }

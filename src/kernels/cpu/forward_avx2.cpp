@@ -14,6 +14,7 @@ void add_forward(PassSet& set) {
     set.prepare_gamma = &Table::prepare_gamma;
     set.copy = &Table::copy;
     set.copy_stream = &Table::copy_stream;
+    set.read = &Table::read;
     set.fence = &InstructionSet::fence;
 }
 

@@ -74,6 +74,27 @@ struct ForwardTable {
     static void copy(void* to, const void* from, std::int64_t bytes) { copy_lines<false>(to, from, bytes); }
     static void copy_stream(void* to, const void* from, std::int64_t bytes) { copy_lines<true>(to, from, bytes); }
 
+    static float read(const void* from, std::int64_t bytes) {
+        using V = VectorOf<Isa, float>;
+        constexpr int line = 64 / static_cast<int>(sizeof(float));
+        const auto* source = static_cast<const float*>(from);
+        typename V::F sums[line / V::lanes];
+        for (auto& sum : sums) {
+            sum = V::zero();
+        }
+        for (std::int64_t i = 0; i < bytes / static_cast<std::int64_t>(sizeof(float)); i += line) {
+            NORMTUNE_UNROLL
+            for (int part = 0; part < line; part += V::lanes) {
+                sums[part / V::lanes] = V::add(sums[part / V::lanes], V::load(source + i + part));
+            }
+        }
+        float all = 0;
+        for (const auto& sum : sums) {
+            all += V::sum(sum);
+        }
+        return all;
+    }
+
     template <bool Stream>
     static void copy_lines(void* to, const void* from, std::int64_t bytes) {
         using V = VectorOf<Isa, float>;

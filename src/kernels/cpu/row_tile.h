@@ -75,6 +75,8 @@ using GammaPass = void (*)(const void* gamma, bool narrow, float offset, bool ro
 using FoldPass = void (*)(const float* rows, std::int64_t stride, int count, void* out, bool narrow, std::int64_t begin, std::int64_t end);
 /// Copies a multiple of 64 bytes between 64-byte aligned places.
 using CopyPass = void (*)(void* to, const void* from, std::int64_t bytes);
+/// Reads as many; what it returns depends on all of them.
+using ReadPass = float (*)(const void* from, std::int64_t bytes);
 
 /// How a pass is compiled. Fields that a pass does not depend on are ignored.
 struct PassKey {
@@ -101,6 +103,7 @@ struct PassSet {
     FoldPass (*fold)(const PassKey&);
     CopyPass copy;         // regular stores
     CopyPass copy_stream;  // non-temporal stores; finish with fence()
+    ReadPass read;
     void (*fence)();
 };
 

@@ -24,8 +24,17 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 json batch_to_json(const SampleBatch& batch) {
     json out{{"us", batch.us}, {"launches", batch.launches_per_sample}, {"rotation_bytes", batch.rotation_bytes}, {"timer", batch.timer}};
+    if (!batch.copy.empty()) {
+        out["copy"] = batch.copy;
+    }
     if (batch.clock_mhz) {
         out["clock_mhz"] = *batch.clock_mhz;
+    }
+    if (batch.memory_clock_mhz) {
+        out["memory_clock_mhz"] = *batch.memory_clock_mhz;
+    }
+    if (batch.clocks_moved) {
+        out["clocks_moved"] = true;
     }
     if (!batch.throttle_reasons.empty()) {
         out["throttle"] = batch.throttle_reasons;
@@ -39,9 +48,16 @@ SampleBatch batch_from_json(const JsonReader& in) {
     batch.launches_per_sample = in.at("launches").integer(1);
     batch.rotation_bytes = in.at("rotation_bytes").whole(0);
     batch.timer = in.at("timer").text();
+    if (const auto copy = in.find("copy")) {
+        batch.copy = copy->text();
+    }
     if (const auto clock = in.find("clock_mhz")) {
         batch.clock_mhz = clock->number();
     }
+    if (const auto clock = in.find("memory_clock_mhz")) {
+        batch.memory_clock_mhz = clock->number();
+    }
+    batch.clocks_moved = in.find("clocks_moved").has_value();
     if (const auto reasons = in.find("throttle")) {
         batch.throttle_reasons = reasons->texts();
     }
