@@ -1,11 +1,11 @@
-// How often compare is wrong, at its default settings: pairs of equal code that it calls faster or slower, and pairs
-// that were made slower and that it does not call so. Synthetic sweeps of several kinds of noise, and recorded ones.
+// How often compare is wrong, at its default settings: pairs of equal code that it calls faster or slower, and pairs that were made slower
+// and that it does not call so. Prints the tables of docs/comparing.md: sweeps with synthetic noise, recorded ones, and recorded ones
+// with disturbances.
 #include <filesystem>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "judge/comparison.h"
+#include "judge/disturbed_runs.h"
 #include "judge/synthetic_runs.h"
 
 using namespace normtune;
@@ -13,127 +13,153 @@ using namespace normtune::testing;
 
 namespace {
 
-constexpr int comparisons = 25;
-
 struct Tally {
     double called = 0;
-    double ambiguous = 0;
     double pairs = 0;
 
-    void add(const Comparison& comparison, const std::function<bool(const Pair&)>& counts, bool slower_alone) {
+    void add(const Pair& pair, bool slower_alone) {
+        ++pairs;
+        called += pair.verdict == Verdict::slower || (!slower_alone && pair.verdict == Verdict::faster) ? 1 : 0;
+    }
+    std::string count() const { return fmt::format("{:.0f} of {:.0f}", called, pairs); }
+    std::string percent() const { return pairs > 0 ? fmt::format("{:.4g}%", 100 * called / pairs) : "-"; }
+};
+
+struct Plan {
+    double slowdown;
+    int one_in;  // 0: nothing is planted
+};
+constexpr Plan plans[] = {{0, 0}, {0.03, 1}, {0.03, 10}, {0.05, 1}, {0.05, 10}};
+
+CompareSettings settings() {
+    CompareSettings out;
+    out.judge_same_code = true;  // recorded runs are of the same code
+    return out;
+}
+
+Tally synthetic(NoiseShape shape, const Plan& plan) {
+    constexpr int comparisons = 25;
+    Tally tally;
+    for (int i = 0; i < comparisons; ++i) {
+        SyntheticSweep sweep;
+        sweep.noise = shape;
+        sweep.seed = static_cast<std::uint64_t>(2 * i + 1);
+        const ResultRows before = synthetic_rows(sweep);
+        sweep.seed = static_cast<std::uint64_t>(2 * i + 2);
+        const auto chosen = [&](int trial) { return plan.one_in > 0 && trial % plan.one_in == 0; };
+        sweep.planted = [&](int p, int c) { return chosen(p * sweep.configurations + c) ? 1 + plan.slowdown : 1.0; };
+        const ResultRows after = synthetic_rows(sweep);
+        const Comparison comparison = compare(before, after, settings());
         for (const Pair& pair : comparison.pairs) {
-            if (pair.judged() && pair.before > 10 && counts(pair)) {
-                ++pairs;
-                called += pair.verdict == Verdict::slower || (!slower_alone && pair.verdict == Verdict::faster) ? 1 : 0;
-                ambiguous += pair.verdict == Verdict::ambiguous ? 1 : 0;
+            if (plan.one_in == 0 || chosen(static_cast<int>(pair.baseline))) {
+                tally.add(pair, plan.one_in > 0);
             }
         }
     }
-    void report(benchmark::State& state) const {
-        state.counters["pairs"] = pairs;
-        state.counters["called"] = called;
-        state.counters["called_percent"] = 100 * called / pairs;
-        state.counters["ambiguous_percent"] = 100 * ambiguous / pairs;
-    }
-};
-
-void synthetic(benchmark::State& state, NoiseShape shape, double slowdown, int one_in) {
-    for (auto _ : state) {
-        Tally tally;
-        for (int i = 0; i < comparisons; ++i) {
-            SyntheticSweep sweep;
-            sweep.noise = shape;
-            sweep.seed = static_cast<std::uint64_t>(2 * i + 1);
-            const ResultRows before = synthetic_rows(sweep);
-            sweep.seed = static_cast<std::uint64_t>(2 * i + 2);
-            const auto chosen = [&](int trial) { return one_in > 0 && trial % one_in == 0; };
-            sweep.planted = [&](int p, int c) { return chosen(p * sweep.configurations + c) ? 1 + slowdown : 1.0; };
-            const ResultRows after = synthetic_rows(sweep);
-            tally.add(
-                compare(before, after, {}), [&](const Pair& pair) { return one_in == 0 || chosen(static_cast<int>(pair.baseline)); },
-                one_in > 0);
-        }
-        tally.report(state);
-    }
+    return tally;
 }
 
-ResultRows slowed(const std::string& path, double factor, int one_in) {
-    ResultRows out = read_result_rows(path);
-    for (std::size_t i = 0; i < out.rows.size(); i += static_cast<std::size_t>(one_in)) {
+ResultRows slowed(const ResultRows& rows, const Plan& plan) {
+    Results none;
+    ResultRows out = rows_of(none, rows.name);
+    out.rows = rows.rows;
+    out.problems = rows.problems;
+    out.origins = rows.origins;
+    out.rounds_us = rows.rounds_us;
+    for (std::size_t id = 0; id < rows.texts.size(); ++id) {
+        out.texts.intern(rows.texts[static_cast<TextId>(id)]);
+    }
+    for (std::size_t i = 0; plan.one_in > 0 && i < out.rows.size(); i += static_cast<std::size_t>(plan.one_in)) {
         ResultRow& row = out.rows[i];
         for (std::size_t k = 0; k < row.rounds; ++k) {
-            out.rounds_us[row.first_round + k] *= factor;
+            out.rounds_us[row.first_round + k] *= 1 + plan.slowdown;
         }
-        row.p20_us *= factor;
-        row.p50_us *= factor;
-        row.p80_us *= factor;
+        row.p50_us *= 1 + plan.slowdown;
     }
     return out;
 }
 
 /// Every ordered pair of the recorded sweeps of one selection in a folder.
-void recorded(benchmark::State& state, const std::string& folder, double slowdown, int one_in) {
-    std::vector<std::string> files;
+Tally recorded(const std::string& folder, const Plan& plan) {
+    std::vector<ResultRows> sweeps;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        files.push_back(entry.path().string());
+        sweeps.push_back(read_result_rows(entry.path().string()));
     }
-    std::sort(files.begin(), files.end());
-    for (auto _ : state) {
-        Tally tally;
-        for (const std::string& a : files) {
-            const ResultRows before = read_result_rows(a);
-            for (const std::string& b : files) {
-                if (a != b) {
-                    const ResultRows after = slowed(b, 1 + slowdown, std::max(one_in, 1));
-                    tally.add(
-                        compare(before, after, {}),
-                        [&](const Pair& pair) { return one_in == 0 || pair.candidate % static_cast<unsigned>(one_in) == 0; }, one_in > 0);
+    Tally tally;
+    for (const ResultRows& before : sweeps) {
+        for (const ResultRows& other : sweeps) {
+            if (&before == &other) {
+                continue;
+            }
+            const ResultRows after = slowed(other, plan);
+            const Comparison comparison = compare(before, after, settings());
+            for (const Pair& pair : comparison.pairs) {
+                if (pair.judged() && pair.before > 10 && (plan.one_in == 0 || pair.candidate % static_cast<unsigned>(plan.one_in) == 0)) {
+                    tally.add(pair, plan.one_in > 0);
                 }
             }
         }
-        tally.report(state);
     }
+    return tally;
+}
+
+template <typename Count>
+void print_noise(std::string_view name, const Count& count) {
+    fmt::print("| {} | {} |", name, count(plans[0]).count());
+    for (std::size_t i = 1; i < std::size(plans); ++i) {
+        fmt::print(" {} |", count(plans[i]).percent());
+    }
+    fmt::print("\n");
+}
+
+/// Pairs that are not of the same code; planted ones above 10 µs.
+Tally disturbed(const DisturbedRuns& runs, Disturbance disturbance, const Known& known, const Planted& planted) {
+    constexpr std::uint64_t comparisons = 60;
+    Tally tally;
+    for (std::uint64_t seed = 0; seed < comparisons; ++seed) {
+        const auto [before, after] = runs.draw(disturbance, known, planted, seed);
+        const Comparison comparison = compare(before, after, {});
+        for (const Pair& pair : comparison.pairs) {
+            const bool counts = planted.slowdown > 0 ? runs.is_planted(pair, known, planted, seed) && pair.before > 10 : !pair.same_code;
+            if (pair.judged() && counts) {
+                tally.add(pair, planted.slowdown > 0);
+            }
+        }
+    }
+    return tally;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    struct Case {
-        const char* name;
-        double slowdown;
-        int one_in;  // 0: nothing is planted
-    };
-    constexpr Case cases[] = {{"equal", 0, 0},
-                              {"slower_3_all", 0.03, 1},
-                              {"slower_3_one_in_10", 0.03, 10},
-                              {"slower_5_all", 0.05, 1},
-                              {"slower_5_one_in_10", 0.05, 10}};
-    for (std::size_t i = 0; i < noise_shape_names.names.size(); ++i) {
-        for (const Case& c : cases) {
-            benchmark::RegisterBenchmark(
-                fmt::format("{}/{}", noise_shape_names.names[i], c.name).c_str(),
-                [=](benchmark::State& state) { synthetic(state, static_cast<NoiseShape>(i), c.slowdown, c.one_in); })
-                ->Iterations(1)
-                ->Unit(benchmark::kMillisecond);
-        }
-    }
+int main() {
     const std::filesystem::path data = std::filesystem::path(NORMTUNE_SOURCE_DIR) / "tests/data/repeated";
-    if (std::filesystem::exists(data)) {
-        for (const auto& folder : std::filesystem::directory_iterator(data)) {
-            for (const Case& c : cases) {
-                benchmark::RegisterBenchmark(
-                    fmt::format("recorded_{}/{}", folder.path().filename().string(), c.name).c_str(),
-                    [=, path = folder.path().string()](benchmark::State& state) { recorded(state, path, c.slowdown, c.one_in); })
-                    ->Iterations(1)
-                    ->Unit(benchmark::kMillisecond);
-            }
+    fmt::print(
+        "| noise | equal pairs called | 3% slower found, all pairs slower | 3%, one in ten | 5%, all | 5%, one in ten |\n"
+        "|---|--:|--:|--:|--:|--:|\n");
+    for (std::size_t i = 0; i < noise_shape_names.names.size(); ++i) {
+        print_noise(noise_shape_names.names[i], [&](const Plan& plan) { return synthetic(static_cast<NoiseShape>(i), plan); });
+    }
+    for (const char* const name : {"cpu", "h100_a", "h100_b"}) {
+        print_noise(fmt::format("recorded, {}", name), [&](const Plan& plan) { return recorded((data / name).string(), plan); });
+    }
+    const DisturbedRuns runs((data / "h100_a").string());
+    struct Case {
+        std::string_view name;
+        Known known;
+    };
+    const Case cases[] = {{"one run a side", {1, false}},
+                          {"one run, half of the trials of the same code", {1, true}},
+                          {"three runs a side", {3, false}},
+                          {"three runs, half of the same code", {3, true}}};
+    fmt::print("\n| recorded on an H100, and | known | equal pairs called | 2% slower found, one in ten | 3% |\n|---|---|--:|--:|--:|\n");
+    for (std::size_t i = 0; i < disturbance_names.names.size(); ++i) {
+        const auto disturbance = static_cast<Disturbance>(i);
+        for (const Case& it : cases) {
+            const Tally equal = disturbed(runs, disturbance, it.known, {});
+            fmt::print("| {} | {} | {} ({}) | {} | {} |\n", disturbance_names.names[i], it.name, equal.count(), equal.percent(),
+                       disturbed(runs, disturbance, it.known, {0.02, 10}).percent(),
+                       disturbed(runs, disturbance, it.known, {0.03, 10}).percent());
         }
     }
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-        return 2;
-    }
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
     return 0;
 }

@@ -61,6 +61,12 @@ bool DeviceOptions::given() const {
     return backend_ || all_ || !ordinals_.empty() || !replay_script_.empty();
 }
 
+void DeviceOptions::require_only_with(std::string_view flag, bool is_given) const {
+    if (!is_given && given()) {
+        throw InputError(fmt::format("--backend, --device and --replay-script say where {0} measures; add {0}", flag));
+    }
+}
+
 DeviceWish DeviceOptions::wish() const {
     return {backend_names.find(backend_.value_or("")), {ordinals_.begin(), ordinals_.end()}, all_, replay_script_};
 }

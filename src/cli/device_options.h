@@ -17,6 +17,8 @@ public:
     /// --arch, of the commands that do without a device; of the backend's architectures alone.
     void declare_arch(OptionSet& options, std::string_view help, std::optional<Backend> backend = std::nullopt);
     bool given() const;
+    /// Throws InputError: devices are named, and the flag that measures on them is not.
+    void require_only_with(std::string_view flag, bool is_given) const;
     DeviceWish wish() const;
     /// `auto` takes the best device found. Throws InputError: no such device, with the reason.
     DeviceChoice choose() const { return choose_devices(wish()); }

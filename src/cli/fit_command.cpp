@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/device_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/result_options.h"
 #include "devices/registry.h"
 #include "judge/fit.h"
 #include "report/export/fit_code.h"
 #include "report/fit_report.h"
+#include "run/remeasure.h"
 
 namespace normtune::cli {
 namespace {
@@ -34,17 +37,23 @@ public:
                     "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
                     "MODEL/SITE with * and ?, or\nnone (default: 4)");
         options.many("--heuristic", heuristic(settings_.rivals), "A rule of thumb of your own beside the named ones; may be\nrepeated");
+        options.group("Measuring");
+        options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a ladder rests on", measure_);
+        device_.declare(options);
+        options.flag("--quiet", "No progress", quiet_);
         options.group("Output");
         options.one("--format", word_of({"table", "markdown", "json", "cpp", "python"}, format_),
                     "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch "
                     "(default: table)");
         options.example("normtune fit results/run-20261120-120000 --mode forward");
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
+        options.example("normtune fit results/run-20261120-120000 --measure --format cpp");
         options.example("normtune fit results.json --axes rows_per_program --mode backward");
         options.example("normtune fit results.json --hold-out none --format cpp > launch.h");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
+        device_.require_only_with("--measure", measure_);
         settings_.tolerance = tolerance_ / 100;
         settings_.most_steps = static_cast<std::size_t>(most_steps_);
         if (!axes_.empty()) {
@@ -57,7 +66,15 @@ public:
                                          quoted_for_message(devices[1].front().environment.device.name)));
         }
         const std::vector<Results>& runs = devices.front();
-        const Fits fits = fit(runs, settings_, backend_traits(runs.front().environment.device.backend));
+        const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
+        Fits fits = fit(runs, settings_, traits);
+        if (measure_) {
+            judge_measuring(runs, device_.wish(), {"normtune", "fit", "--measure"}, progress_on_stderr(quiet_),
+                            [&](std::span<const Results> fresh) {
+                                fits = fit(runs, settings_, traits, fresh);
+                                return wanted_again(fits);
+                            });
+        }
         const std::string report = format_ == "json"     ? fit_json(fits.fits)
                                    : format_ == "cpp"    ? fit_cpp(fits.fits)
                                    : format_ == "python" ? fit_python(fits.fits)
@@ -95,6 +112,9 @@ private:
     }
 
     RecordFiles files_;
+    bool measure_ = false;
+    DeviceOptions device_;
+    bool quiet_ = false;
     FitSettings settings_;
     double tolerance_ = 2;
     std::int64_t most_steps_ = 0;

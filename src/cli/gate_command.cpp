@@ -45,9 +45,7 @@ public:
         if (baseline_.empty() || candidate_.empty()) {
             throw InputError("a gate judges two results; give --baseline and --candidate");
         }
-        if (!confirm_ && device_.given()) {
-            throw InputError("--backend, --device and --replay-script say where --confirm measures; add --confirm");
-        }
+        device_.require_only_with("--confirm", confirm_);
         const ConfigFile policy_file = load_config("gates", policy_);
         const Policy policy = parse_policy(policy_file.text, policy_file.file);
         const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);

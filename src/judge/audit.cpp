@@ -114,9 +114,22 @@ std::vector<Rule> default_audit_rules() {
     return rules;
 }
 
-Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules) {
+std::vector<TrialsAgain> wanted_again(const Audit& audit) {
+    WantedAgain wanted;
+    for (const ProblemAudit& problem : audit.problems) {
+        for (const Obeying& heuristic : problem.heuristics) {
+            wanted.add(*problem.ranking, heuristic.best);
+        }
+        for (const RuleLoss& rule : problem.rules) {
+            wanted.add(*problem.ranking, rule.finding == RuleFinding::judged ? rule.best_kept : nullptr);
+        }
+    }
+    return wanted.take();
+}
+
+Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules, std::span<const Results> fresh) {
     Audit out;
-    out.rankings = problem_rankings(runs, Whose::own);
+    out.rankings = problem_rankings(runs, Whose::own, fresh);
     if (out.rankings.empty()) {
         throw InputError("nothing was measured in these results: there is no best to judge by");
     }

@@ -66,7 +66,11 @@ struct Audit {
 /// The prune rules audited where none are named: TransformerEngine's, as "te_threads_per_row", and those of the default space.
 std::vector<Rule> default_audit_rules();
 
-/// Throws InputError where an expression fails on a problem, or nothing was measured. `runs` has to outlive it.
-Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules);
+/// Throws InputError where an expression fails on a problem, or nothing was measured. `runs` has to outlive it, and so has `fresh`:
+/// problem_ranking.h.
+Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules, std::span<const Results> fresh = {});
+
+/// The trials that its losses rest on and that a race dropped.
+std::vector<TrialsAgain> wanted_again(const Audit& audit);
 
 }  // namespace normtune

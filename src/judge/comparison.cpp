@@ -6,20 +6,11 @@
 #include <fmt/format.h>
 
 #include "judge/comparable.h"
-#include "judge/estimate.h"
+#include "judge/latency.h"
 #include "judge/match.h"
-#include "judge/run_to_run.h"
-#include "measure/statistics.h"
 
 namespace normtune {
 namespace {
-
-constexpr int most_degrees = 200;  // beyond it Student's t is as good as normal
-
-struct Estimates {
-    Estimate before;
-    Estimate after;
-};
 
 class Comparing {
 public:
@@ -36,7 +27,7 @@ public:
         pair_up();
         out_.not_comparable = why_not_comparable(out_);
         if (out_.not_comparable.empty()) {
-            out_.settings.metric == Metric::memory ? judge_memory() : judge_latency();
+            out_.settings.metric == Metric::memory ? judge_memory() : judge_latency(out_);
         }
         return std::move(out_);
     }
@@ -70,7 +61,9 @@ private:
             } else if (std::isnan(pair.after)) {
                 pair.verdict = Verdict::missing;
             } else {
-                pair.differs = differences(pair);
+                const std::uint8_t differing = differences(pair);
+                pair.differs = static_cast<std::uint8_t>(differing & ~static_cast<unsigned>(allowed_));
+                pair.same_code = out_.settings.metric == Metric::latency && !out_.settings.judge_same_code && same_code(pair, differing);
             }
             out_.pairs.push_back(pair);
         }
@@ -88,15 +81,35 @@ private:
         return (before != nullptr && before->dropped) || (after != nullptr && after->dropped);
     }
 
-    std::uint8_t differences(const Pair& pair) const {
-        const RowOrigin& a = out_.baseline->origin_of(*out_.baseline_row(pair));
-        const RowOrigin& b = out_.candidate->origin_of(*out_.candidate_row(pair));
+    /// Equal machine code, launched alike (one configuration on one problem), where nothing else differs, not even what is allowed to.
+    bool same_code(const Pair& pair, std::uint8_t differing) const {
+        const ResultRow& before = *out_.baseline_row(pair);
+        const ResultRow& after = *out_.candidate_row(pair);
+        return before.code != 0 && before.code == after.code && differing == 0 &&
+               (out_.settings.by == MatchBy::config ||
+                out_.baseline->text(before.configuration) == out_.candidate->text(after.configuration)) &&
+               ((allowed_ & facet_bit(Facet::casting)) == 0 ||
+                out_.baseline->text(out_.baseline->problem_of(before).key) == out_.candidate->text(out_.candidate->problem_of(after).key));
+    }
+
+    /// Whether it is allowed or not. Most pairs are of the origins of the pair before.
+    std::uint8_t differences(const Pair& pair) {
+        const std::pair origins{out_.baseline_row(pair)->origin, out_.candidate_row(pair)->origin};
+        if (last_origins_ != origins) {
+            last_origins_ = origins;
+            last_differences_ = differences(out_.baseline->origins[origins.first], out_.candidate->origins[origins.second]);
+        }
+        return last_differences_;
+    }
+
+    std::uint8_t differences(const RowOrigin& a, const RowOrigin& b) const {
         unsigned bits = 0;
         const auto texts = [&](TextId left, TextId right, Facet facet) {
             if (left != 0 && right != 0 && out_.baseline->text(left) != out_.candidate->text(right)) {
                 bits |= facet_bit(facet);
             }
         };
+        texts(a.device, b.device, Facet::device);
         texts(a.driver, b.driver, Facet::driver);
         if (out_.settings.metric == Metric::latency) {
             texts(a.timer, b.timer, Facet::timer);
@@ -104,7 +117,7 @@ private:
                 bits |= facet_bit(Facet::cold);
             }
         }
-        return static_cast<std::uint8_t>(bits & ~static_cast<unsigned>(allowed_));
+        return static_cast<std::uint8_t>(bits);
     }
 
     void judge_memory() {
@@ -123,115 +136,10 @@ private:
         out_.coverage = 1;
     }
 
-    Estimates estimate(Pair& pair) const {
-        const ResultRow& a = *out_.baseline_row(pair);
-        const ResultRow& b = *out_.candidate_row(pair);
-        const auto both = [&](std::uint16_t ResultRow::*count) { return a.*count >= 2 && b.*count >= 2; };
-        if (out_.settings.by == MatchBy::best && both(&ResultRow::finals)) {
-            pair.evidence = Evidence::fresh_rounds;
-            return {estimate_from_rounds(out_.baseline->finals_of(a)), estimate_from_rounds(out_.candidate->finals_of(b))};
-        }
-        pair.evidence = both(&ResultRow::rounds) ? Evidence::rounds : Evidence::quantiles;
-        const auto side = [&](const ResultRows& rows, const ResultRow& row) {
-            return row.rounds >= 2 ? estimate_from_rounds(rows.rounds_of(row))
-                                   : estimate_from_quantiles(row.p20_us, row.p50_us, row.p80_us, row.rounds_taken);
-        };
-        return {side(*out_.baseline, a), side(*out_.candidate, b)};
-    }
-
-    void judge_latency() {
-        std::vector<Pair*> judged;
-        std::vector<Estimate> estimates;  // before and after, in turn
-        for (Pair& pair : out_.pairs) {
-            if (std::isnan(pair.before) || std::isnan(pair.after)) {
-                continue;
-            }
-            const Estimates both = estimate(pair);
-            pair.before = std::exp(both.before.center);
-            pair.after = std::exp(both.after.center);
-            pair.ratio = std::exp(both.after.center - both.before.center);
-            if (pair.differs != 0) {
-                continue;
-            }
-            judged.push_back(&pair);
-            estimates.push_back(both.before);
-            estimates.push_back(both.after);
-        }
-        const UsualNoise usual(estimates);
-        std::vector<RatioSample> ratios;
-        for (std::size_t i = 0; i < judged.size(); ++i) {
-            const Estimate before = usual.moderated(estimates[2 * i]);
-            const Estimate after = usual.moderated(estimates[2 * i + 1]);
-            estimates[2 * i] = before;
-            estimates[2 * i + 1] = after;
-            ratios.push_back({after.center - before.center, before.variance + after.variance});
-        }
-        out_.run_to_run = find_run_to_run(out_, ratios);
-        for (std::size_t i = 0; i < judged.size(); ++i) {
-            set_error(*judged[i], estimates[2 * i], estimates[2 * i + 1]);
-        }
-        set_intervals(judged);
-        for (Pair* pair : judged) {
-            pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);
-        }
-    }
-
-    void set_error(Pair& pair, const Estimate& before, const Estimate& after) const {
-        const double shortest_us = std::min(pair.before, pair.after);
-        const double relative = out_.settings.run_to_run_us / shortest_us;
-        const double disturbed = disturbance(out_, pair);
-        const double between = out_.run_to_run.deviation * out_.run_to_run.deviation + relative * relative +
-                               out_.run_to_run.shift_variance + disturbed * disturbed;
-        const double variance = before.variance + after.variance + between;
-        // Welch and Satterthwaite; what is between runs rests on copies and pairs, many of them.
-        constexpr double between_degrees = 30;
-        const double degrees = variance * variance /
-                               (before.variance * before.variance / before.degrees + after.variance * after.variance / after.degrees +
-                                between * between / between_degrees);
-        pair.degrees = static_cast<float>(std::clamp(std::floor(degrees), 1.0, double{most_degrees}));
-        pair.error = std::sqrt(variance);
-        // Whatever moved the copies may have moved the kernels as much.
-        pair.shift = static_cast<float>(std::max(out_.run_to_run.shift(), launch_shift(out_, pair)));
-        const double beyond = std::max(0.0, std::abs(std::log(pair.ratio)) - double{pair.shift});
-        pair.p = std::min(1.0, 2 * student_t_tail(beyond / pair.error, static_cast<int>(pair.degrees)));
-    }
-
-    /// Benjamini and Hochberg's step-up over all pairs; the intervals have the level that goes with it (Benjamini and
-    /// Yekutieli 2005), so that an interval leaves out 1 exactly where the test calls the pair.
-    void set_intervals(const std::vector<Pair*>& judged) {
-        std::vector<double> p;
-        p.reserve(judged.size());
-        std::transform(judged.begin(), judged.end(), std::back_inserter(p), [](const Pair* pair) { return pair->p; });
-        std::sort(p.begin(), p.end());
-        const auto pairs = static_cast<double>(p.size());
-        std::size_t called = 0;
-        for (std::size_t i = 0; i < p.size(); ++i) {
-            if (p[i] <= out_.settings.false_discoveries * static_cast<double>(i + 1) / pairs) {
-                called = i + 1;
-            }
-        }
-        const double tail = out_.settings.false_discoveries * static_cast<double>(std::max<std::size_t>(called, 1)) / pairs;
-        out_.coverage = 1 - tail;
-        struct Critical {
-            double corrected = 0;
-            double alone = 0;
-        };
-        std::vector<Critical> critical(most_degrees + 1);
-        for (Pair* pair : judged) {
-            const auto degrees = static_cast<int>(pair->degrees);
-            Critical& t = critical[static_cast<std::size_t>(degrees)];
-            if (t.corrected == 0) {
-                t = {student_t_quantile(tail / 2, degrees), student_t_quantile(out_.settings.false_discoveries / 2, degrees)};
-            }
-            const double half = t.corrected * pair->error + double{pair->shift};
-            pair->low = pair->ratio * std::exp(-half);
-            pair->high = pair->ratio * std::exp(half);
-            pair->half_width = static_cast<float>(t.alone * pair->error + double{pair->shift});
-        }
-    }
-
     Comparison out_;
     std::uint8_t allowed_ = 0;
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> last_origins_;
+    std::uint8_t last_differences_ = 0;
 };
 
 }  // namespace
@@ -240,8 +148,13 @@ Comparison compare(const ResultRows& baseline, const ResultRows& candidate, cons
     return Comparing(baseline, candidate, settings).run();
 }
 
-std::vector<std::string> stored_remarks(const Comparison& comparison) {
+std::vector<std::string> remarks_on(const Comparison& comparison) {
     std::vector<std::string> remarks;
+    if (comparison.all_same_code()) {
+        remarks.push_back(
+            fmt::format("all {} pairs that both measured are the same code, launched alike: no change made one of them slower",
+                        comparison.count(Verdict::same_code)));
+    }
     for (const ResultRows* side : {comparison.baseline, comparison.candidate}) {
         if (comparison.settings.metric == Metric::latency && side->stored.problems > 0) {
             remarks.push_back(
@@ -254,6 +167,9 @@ std::vector<std::string> stored_remarks(const Comparison& comparison) {
 }
 
 Verdict judge(const Pair& pair, double threshold, double margin) {
+    if (pair.same_code) {
+        return Verdict::same_code;
+    }
     if (pair.low > 1 && pair.ratio >= 1 + threshold) {
         return Verdict::slower;
     }

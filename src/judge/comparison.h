@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/control.h"
 #include "store/result_rows.h"
 
 namespace normtune {
@@ -18,16 +20,17 @@ enum class MatchBy { config, best };
 enum class Metric { latency, memory };
 /// What has to be alike on both sides unless it is allowed to differ.
 enum class Facet { device, driver, casting, timer, cold };
-enum class Verdict { faster, same, slower, ambiguous, missing, new_ };
-/// What a verdict rests on: the medians of rounds, the fresh rounds of both winners, quantiles over all samples alone,
-/// a number without any noise (memory), or nothing (one side is not there).
-enum class Evidence { rounds, fresh_rounds, quantiles, exact, none };
+/// same_code: its machine code and its launch are equal, so that no change made it slower or faster; such pairs are the control.
+enum class Verdict : std::uint8_t { faster, same, same_code, slower, ambiguous, missing, new_ };
+/// What a verdict rests on: processes that repeated the run, the medians of rounds, the fresh rounds of both winners, quantiles over all
+/// samples alone, a number without any noise (memory), or nothing (one side is not there).
+enum class Evidence : std::uint8_t { processes, rounds, fresh_rounds, quantiles, exact, none };
 
 inline constexpr NameTable<MatchBy, 2> match_by_names{{"config", "best"}};
 inline constexpr NameTable<Metric, 2> metric_names{{"latency", "memory"}};
 inline constexpr NameTable<Facet, 5> facet_names{{"device", "driver", "casting", "timer", "cold"}};
-inline constexpr NameTable<Verdict, 6> verdict_names{{"faster", "same", "slower", "ambiguous", "missing", "new"}};
-inline constexpr NameTable<Evidence, 5> evidence_names{{"rounds", "fresh_rounds", "quantiles", "exact", "none"}};
+inline constexpr NameTable<Verdict, 7> verdict_names{{"faster", "same", "same code", "slower", "ambiguous", "missing", "new"}};
+inline constexpr NameTable<Evidence, 6> evidence_names{{"processes", "rounds", "fresh_rounds", "quantiles", "exact", "none"}};
 
 struct CompareSettings {
     MatchBy by = MatchBy::config;
@@ -37,6 +40,7 @@ struct CompareSettings {
     double false_discoveries = 0.05;  // expected share of those called that are none (Benjamini and Hochberg)
     double run_to_run = 0.003;        // least standard deviation of a ratio between two runs of the same code
     double run_to_run_us = 0.02;      // the same in microseconds: what the shortest kernels differ by
+    bool judge_same_code = false;     // as if it were not known: how often compare is wrong is counted so
     std::vector<Facet> across;
 };
 
@@ -48,12 +52,13 @@ struct Pair {
     Verdict verdict = Verdict::ambiguous;
     Evidence evidence = Evidence::none;
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
+    bool same_code = false;
     float degrees = 0;
     float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
     float shift = 0;           // the part of it that stands for what moved the copies
     double before = no_value;  // us, or MiB
     double after = no_value;
-    double ratio = no_value;  // after over before, of the evidence's central values
+    double ratio = no_value;  // after over before, without what the floor and the control moved by
     double low = no_value;    // interval of the ratio, corrected for the number of pairs
     double high = no_value;
     double error = no_value;  // standard error of log(ratio)
@@ -76,20 +81,39 @@ struct RunToRun {
     double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance)); }
 };
 
+/// What an empty launch took. Times are compared as if it had taken the same in every process.
+struct Floors {
+    double before_us = no_value;  // NaN: one side does not know it
+    double after_us = no_value;
+    std::array<std::vector<double>, 2> above_us;  // by side and process: what is taken off its times; empty: nothing is
+
+    double above(std::size_t side, std::uint16_t process) const { return above_us[side].empty() ? 0 : above_us[side][process]; }
+};
+
 struct Comparison {
     const ResultRows* baseline = nullptr;
     const ResultRows* candidate = nullptr;
     CompareSettings settings;
     std::vector<Pair> pairs;  // the baseline's in its order, then the candidate's new ones
     RunToRun run_to_run;
-    double coverage = 0;            // of each interval
-    std::uint64_t dropped = 0;      // trials that a race dropped on either side: too few rounds to compare their times
-    std::uint64_t failed_both = 0;  // trials that neither side has a value of
-    std::string not_comparable;     // one line; empty: it could be compared
+    Floors floors;
+    Control control;
+    std::array<std::size_t, 2> processes{1, 1};  // the most that measured a trial of the side
+    double of_a_run = 0;                         // usual standard deviation of log(time) from run to run, of all that is known
+    double coverage = 0;                         // of each interval
+    std::uint64_t dropped = 0;                   // trials that a race dropped on either side: too few rounds to compare their times
+    std::uint64_t failed_both = 0;               // trials that neither side has a value of
+    std::string not_comparable;                  // one line; empty: it could be compared
 
     std::uint64_t count(Verdict verdict) const;
     const ResultRow* baseline_row(const Pair& pair) const;
     const ResultRow* candidate_row(const Pair& pair) const;
+    /// What the floor moved by between the two rows, where that is taken off.
+    double floor_change_us(const Pair& pair) const;
+    /// All that were measured on both sides are of the same code.
+    bool all_same_code() const;
+    /// How many runs a side it takes for a change of so much to be significant in 95 of 100 cases of the usual pair; 0: more than 99.
+    int runs_to_find(double change) const;
     /// Of the side that is there, the candidate's first.
     const RowProblem& problem(const Pair& pair) const;
     std::string_view text(const Pair& pair, TextId RowProblem::*member) const;
@@ -102,10 +126,10 @@ struct Comparison {
 /// Both have to outlive the comparison.
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
 
-/// Of latencies of runs that took times from the store of winners: how many, since when, and how to measure them.
-std::vector<std::string> stored_remarks(const Comparison& comparison);
+/// Lines about the whole: that all is the same code; of times from the store of winners how many, since when, and how to measure them.
+std::vector<std::string> remarks_on(const Comparison& comparison);
 
-/// The verdict on a pair that was measured on both sides, for a threshold of its own.
+/// The verdict on a pair that was measured on both sides, for a threshold of its own. Pairs of the same code are never slower.
 Verdict judge(const Pair& pair, double threshold, double margin);
 
 /// "faster", …; of memory "less" and "more".

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "judge/comparable.h"
+#include "measure/statistics.h"
 
 namespace normtune {
 
@@ -20,6 +21,29 @@ const ResultRow* Comparison::baseline_row(const Pair& pair) const {
 
 const ResultRow* Comparison::candidate_row(const Pair& pair) const {
     return pair.candidate == no_row ? nullptr : &candidate->rows[pair.candidate];
+}
+
+double Comparison::floor_change_us(const Pair& pair) const {
+    return floors.above(1, candidate_row(pair)->process) - floors.above(0, baseline_row(pair)->process);
+}
+
+bool Comparison::all_same_code() const {
+    return count(Verdict::same_code) > 0 && std::none_of(pairs.begin(), pairs.end(), [](const Pair& pair) {
+               return pair.judged() && !std::isnan(pair.ratio) && !pair.same_code;
+           });
+}
+
+int Comparison::runs_to_find(double change) const {
+    constexpr double normal_95 = 1.6448536269514722;
+    constexpr int most = 99;
+    for (int runs = 1; runs <= most; ++runs) {
+        constexpr int usual_degrees = 8;  // of both sides, as moderated
+        const double t = student_t_quantile(std::min(0.5, (1 - coverage) / 2), 2 * (runs - 1) + usual_degrees);
+        if ((t + normal_95) * of_a_run * std::sqrt(2.0 / runs) <= std::log1p(change)) {
+            return runs;
+        }
+    }
+    return 0;
 }
 
 const RowProblem& Comparison::problem(const Pair& pair) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "measure/statistics.h"
 
@@ -67,6 +68,21 @@ Estimate estimate_from_rounds(std::span<const double> medians_us) {
     return out;
 }
 
+Estimate estimate_from_processes(std::span<const Estimate> processes) {
+    const auto count = static_cast<double>(processes.size());
+    Estimate out;
+    out.of_processes = true;
+    out.rounds = static_cast<int>(processes.size());
+    for (const Estimate& process : processes) {
+        out.center += process.center / count;
+    }
+    for (const Estimate& process : processes) {
+        out.variance += (process.center - out.center) * (process.center - out.center) / (count * (count - 1));
+    }
+    out.degrees = count - 1;
+    return out;
+}
+
 Estimate estimate_from_quantiles(double p20_us, double p50_us, double p80_us, int rounds) {
     constexpr double normal_p80 = 0.8416212335729143;
     Estimate out;
@@ -85,19 +101,27 @@ UsualNoise::UsualNoise(std::span<const Estimate> estimates) {
     std::vector<double> all;
     for (const Estimate& estimate : estimates) {
         if (estimate.degrees > 0) {
-            all.push_back(unbiased(estimate.variance * estimate.rounds, estimate.degrees));
+            const double of_one = estimate.variance * estimate.rounds;
+            all.push_back(estimate.of_processes ? of_one : unbiased(of_one, estimate.degrees));
             of_bin[static_cast<std::size_t>(bin_of(estimate.center))].push_back(all.back());
         }
     }
     known_ = all.size() >= least_in_bin;
-    const auto median_of = [](std::vector<double>& values) {
+    const bool of_processes = !estimates.empty() && estimates.front().of_processes;
+    const auto usual_of = [&](std::vector<double>& values) {
+        if (of_processes) {
+            const double most = quantile(values, 0.98);
+            return std::accumulate(values.begin(), values.end(), 0.0,
+                                   [&](double sum, double value) { return sum + std::min(value, most); }) /
+                   static_cast<double>(values.size());
+        }
         const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
         std::nth_element(values.begin(), middle, values.end());
         return *middle;
     };
-    const double of_all = known_ ? median_of(all) : noise_where_unknown * noise_where_unknown;
+    const double of_all = known_ ? usual_of(all) : noise_where_unknown * noise_where_unknown;
     for (std::size_t i = 0; i < bins; ++i) {
-        usual_[i] = of_bin[i].size() >= least_in_bin ? median_of(of_bin[i]) : of_all;
+        usual_[i] = of_bin[i].size() >= least_in_bin ? usual_of(of_bin[i]) : of_all;
     }
 }
 

@@ -153,6 +153,12 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     for (const ThumbRule& rule : settings.rivals) {
         out.rivals.push_back(compare_with(rule, group, out, settings, traits));
     }
+    out.dropped = static_cast<std::size_t>(std::count_if(out.fitted.shapes.begin(), out.fitted.shapes.end(), [&](const ShapeLosses& shape) {
+        return std::any_of(shape.rankings.begin(), shape.rankings.end(), [&](const ProblemRanking* ranking) {
+            const Standing* const standing = chosen_on(out, *ranking);
+            return standing != nullptr && standing->dropped;
+        });
+    }));
     for (const double tolerance : other_tolerances) {
         const std::optional<Ladder> ladder = fit_ladder(out.fitted, tolerance);
         out.steps_at.push_back({tolerance, ladder ? std::optional(ladder->steps()) : std::nullopt});
@@ -166,9 +172,30 @@ double ladder_loss(const std::optional<Ladder>& ladder, const ShapeLosses& shape
     return ladder ? shape.losses[ladder->prescription(shape.rows, shape.cols)] : not_measured;
 }
 
-Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits) {
+const Standing* chosen_on(const Fit& fit, const ProblemRanking& ranking) {
+    if (!fit.ladder) {
+        return nullptr;
+    }
+    const Shape& shape = ranking.problem().shape;
+    return fastest_follower(ranking, fit.fitted.prescriptions[fit.ladder->prescription(shape.rows, shape.cols)], fit.fitted.decided,
+                            fit.traits);
+}
+
+std::vector<TrialsAgain> wanted_again(const Fits& fits) {
+    WantedAgain wanted;
+    for (const Fit& fit : fits.fits) {
+        for (const ShapeLosses& shape : fit.fitted.shapes) {
+            for (const ProblemRanking* ranking : shape.rankings) {
+                wanted.add(*ranking, chosen_on(fit, *ranking));
+            }
+        }
+    }
+    return wanted.take();
+}
+
+Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh) {
     Fits out;
-    out.rankings = problem_rankings(runs, Whose::own);
+    out.rankings = problem_rankings(runs, Whose::own, fresh);
     for (const Group& group : group_by_operation(out.rankings, settings)) {
         out.fits.push_back(fit_one(group, settings, traits));
     }

@@ -61,6 +61,7 @@ struct Fit {
     ShapeSummary on_held_out;
     std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out
     std::vector<StepsAt> steps_at;
+    std::size_t dropped = 0;  // fitted shapes on which the ladder rests on a trial that a race dropped
 
     Fit() = default;
     Fit(Fit&&) noexcept = default;  // its parts point at one another: it is moved, never copied
@@ -74,7 +75,14 @@ struct Fits {
 
 /// One an operation, in the order of the records. `runs` are of one device and have to outlive the fits. Throws
 /// InputError: nothing measured, or no shape left to fit to.
-Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits);
+/// `fresh`: problem_ranking.h.
+Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh = {});
+
+/// The trials that its ladders rest on, on the shapes that they are fitted to, and that a race dropped.
+std::vector<TrialsAgain> wanted_again(const Fits& fits);
+
+/// The trial of a problem that the ladder stands for; null: it was not measured, or there is no ladder.
+const Standing* chosen_on(const Fit& fit, const ProblemRanking& ranking);
 
 /// What the ladder loses on a shape; not_measured where its configuration was not, or there is no ladder.
 double ladder_loss(const std::optional<Ladder>& ladder, const ShapeLosses& shape);

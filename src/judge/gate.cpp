@@ -60,6 +60,7 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
             break;
         case Verdict::faster:
         case Verdict::same:
+        case Verdict::same_code:
             break;
     }
     return out;
@@ -127,7 +128,7 @@ GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> compari
         }
     }
     for (const Comparison& comparison : comparisons) {
-        const std::vector<std::string> stored = stored_remarks(comparison);
+        const std::vector<std::string> stored = remarks_on(comparison);
         out.remarks.insert(out.remarks.end(), stored.begin(), stored.end());
     }
     out.result = result_of(out);

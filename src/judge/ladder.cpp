@@ -149,6 +149,23 @@ std::string Prescription::text(const std::vector<Axis>& decided) const {
     return out;
 }
 
+const Standing* fastest_follower(const ProblemRanking& ranking, const Prescription& prescription, const std::vector<Axis>& decided,
+                                 const BackendTraits& traits) {
+    const std::string wanted = prescription.text(decided);
+    const Standing* out = nullptr;
+    for (const Standing& standing : ranking.standings) {
+        if (out != nullptr && standing.ratio >= out->ratio) {
+            continue;
+        }
+        const std::vector<Prescription> followed =
+            followed_by(*standing.record->candidate.configuration(), ranking.problem(), decided, traits);
+        if (std::any_of(followed.begin(), followed.end(), [&](const Prescription& it) { return it.text(decided) == wanted; })) {
+            out = &standing;
+        }
+    }
+    return out;
+}
+
 std::vector<Axis> all_axes() {
     std::vector<Axis> axes;
     axes.reserve(axis_count);

@@ -50,6 +50,10 @@ std::vector<Axis> all_axes();
 /// value that was measured. `rankings` are problems of one operation on one device.
 Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::vector<Axis>& decided, const BackendTraits& traits);
 
+/// The fastest trial of a problem that follows the prescription; null: none was measured.
+const Standing* fastest_follower(const ProblemRanking& ranking, const Prescription& prescription, const std::vector<Axis>& decided,
+                                 const BackendTraits& traits);
+
 struct Ladder {
     struct Step {
         std::int64_t rows_to = 0;  // the largest M it was fitted to
@@ -67,7 +71,8 @@ struct Ladder {
 };
 
 /// The ladder with the fewest steps among those that lose at most `tolerance` (0.02) on every shape; of these the one
-/// with the least mean of log(1 + loss). Empty: on some shape no prescription is within the tolerance.
+/// with the least mean of log(1 + loss); where that ties too, the one whose later bands, then steps, serve
+/// fewer shapes, and of prescriptions the first in the order of `losses`. Empty: on some shape no prescription is within the tolerance.
 std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance);
 
 /// The least tolerance that a ladder of at most `most_steps` steps (0: any number) reaches; empty: none does.

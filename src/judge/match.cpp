@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace normtune {
 namespace {
@@ -35,7 +36,10 @@ public:
         matches_.reserve(most);
     }
 
-    Match& at(const Key& key) {
+    Match& at(const Key& key) { return matches_[number(key)]; }
+
+    /// Of the entry; it is made where it is new.
+    std::uint32_t number(const Key& key) {
         const std::size_t mask = slots_.size() - 1;
         std::size_t slot = key.hash() & mask;
         while (slots_[slot] != 0 && !(keys_[slots_[slot] - 1] == key)) {
@@ -46,7 +50,7 @@ public:
             matches_.emplace_back();
             slots_[slot] = static_cast<std::uint32_t>(keys_.size());
         }
-        return matches_[slots_[slot] - 1];
+        return slots_[slot] - 1;
     }
 
     std::vector<Match> take() { return std::move(matches_); }
@@ -80,6 +84,34 @@ bool better(const ResultRow& row, const ResultRow& other, const CompareSettings&
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> repeats_of(const ResultRows& side) {
+    if (std::all_of(side.rows.begin(), side.rows.end(), [](const ResultRow& row) { return row.process == 0; })) {
+        return {};
+    }
+    Index index(side.rows.size());
+    std::vector<std::vector<std::uint32_t>> trials;
+    for (std::uint32_t i = 0; i < side.rows.size(); ++i) {
+        const ResultRow& row = side.rows[i];
+        const std::uint32_t number = index.number({side.problem_of(row).key, side.origin_of(row).device, row.configuration});
+        std::vector<std::uint32_t>& rows = number == trials.size() ? trials.emplace_back() : trials[number];
+        const auto held =
+            std::find_if(rows.begin(), rows.end(), [&](std::uint32_t other) { return side.rows[other].process == row.process; });
+        if (held == rows.end()) {
+            rows.push_back(i);
+        } else if (row.timestamp >= side.rows[*held].timestamp) {
+            *held = i;
+        }
+    }
+    std::vector<std::uint32_t> next(side.rows.size());
+    std::iota(next.begin(), next.end(), 0U);
+    for (const std::vector<std::uint32_t>& rows : trials) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            next[rows[i]] = rows[(i + 1) % rows.size()];
+        }
+    }
+    return next;
+}
 
 bool usable(const ResultRow& row, Metric metric) {
     return row.outcome == Outcome::passed && !std::isnan(metric == Metric::latency ? row.p50_us : row.memory_mib);

@@ -18,6 +18,10 @@ struct Match {
 /// stands, by best the winner: rank 1, else the least p50 that passed and that no race dropped.
 std::vector<Match> match_rows(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
 
+/// Of each row the next that measured the same trial in another process, in a circle; of two rows of one process the newer is in it. Empty
+/// where there is one process alone.
+std::vector<std::uint32_t> repeats_of(const ResultRows& side);
+
 /// Has the row a value of the metric: it passed, and was measured.
 bool usable(const ResultRow& row, Metric metric);
 

@@ -1,12 +1,14 @@
 #include "judge/problem_ranking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
+#include "judge/estimate.h"
 #include "measure/ranking.h"
 #include "measure/statistics.h"
 
@@ -25,24 +27,91 @@ std::vector<double> round_medians(const Measurement& measurement) {
     return medians;
 }
 
-Standing standing_of(const Record& record, const Record& winner, std::size_t candidates) {
+/// What rounds usually vary by in a run, and each trial's time by its own.
+class RunNoise {
+public:
+    explicit RunNoise(const Results& results) : usual_(estimates(results)) {}
+
+    /// Half the 95% interval of log(p50 of a / p50 of b).
+    double half_width(const Measurement& a, const Measurement& b) const {
+        const Estimate left = usual_.moderated(estimate(a));
+        const Estimate right = usual_.moderated(estimate(b));
+        const double variance = left.variance + right.variance;
+        const auto part = [](const Estimate& of) { return of.variance * of.variance / of.degrees; };
+        const double degrees = variance * variance / (part(left) + part(right));
+        constexpr double tail = 0.025;
+        return student_t_quantile(tail, static_cast<int>(std::clamp(degrees, 1.0, 200.0))) * std::sqrt(variance);
+    }
+
+private:
+    static Estimate estimate(const Measurement& m) {
+        return m.rounds.empty() ? estimate_from_quantiles(m.p20_us, m.p50_us, m.p80_us, 0) : estimate_from_rounds(round_medians(m));
+    }
+    static std::vector<Estimate> estimates(const Results& results) {
+        std::vector<Estimate> out;
+        for (const Record& record : results.records) {
+            if (measured(record)) {
+                out.push_back(estimate(*record.measurement));
+            }
+        }
+        return out;
+    }
+
+    UsualNoise usual_;
+};
+
+/// The newest rounds of a trial that were taken beside the winner's, in a sweep after the first.
+class FreshRounds {
+public:
+    explicit FreshRounds(std::span<const Results> sweeps) : sweeps_(sweeps.size()) {
+        for (std::size_t i = 0; i < sweeps.size(); ++i) {
+            for (const Record& record : sweeps[i].records) {
+                if (measured(record)) {
+                    sweeps_[i].emplace(record.trial_key(), &*record.measurement);
+                }
+            }
+        }
+    }
+
+    /// Of the trial and the winner; null: there are none.
+    std::pair<const Measurement*, const Measurement*> of(const Record& record, const Record& winner) const {
+        for (std::size_t i = sweeps_.size(); i-- > 0;) {
+            const auto its = sweeps_[i].find(record.trial_key());
+            const auto best = sweeps_[i].find(winner.trial_key());
+            if (its != sweeps_[i].end() && best != sweeps_[i].end()) {
+                return {its->second, best->second};
+            }
+        }
+        return {nullptr, nullptr};
+    }
+
+private:
+    std::vector<std::unordered_map<std::string, const Measurement*>> sweeps_;
+};
+
+Standing standing_of(const Record& record, const Record& winner, const RunNoise& noise, const FreshRounds& fresh) {
     Standing standing{&record};
     if (&record == &winner) {
         return standing;
     }
+    const auto set = [&](double ratio, double half_width) {
+        standing.ratio = ratio;
+        standing.low = ratio * std::exp(-half_width);
+        standing.high = ratio * std::exp(half_width);
+    };
+    const auto by_rounds = [&](std::span<const double> its, std::span<const double> best) {
+        set(median(its) / median(best), paired_half_width(its, best));
+    };
     const Measurement& its = *record.measurement;
     const Measurement& best = *winner.measurement;
-    if (!its.final_rounds_us.empty() && !best.final_rounds_us.empty()) {
-        standing.ratio = median(its.final_rounds_us) / median(best.final_rounds_us);
-        standing.significantly_slower =
-            standing.ratio > 1 &&
-            (best.rank == 1 ? !its.tied : significantly_slower(its.final_rounds_us, best.final_rounds_us, candidates));
-        return standing;
+    if (const auto [again, beside] = fresh.of(record, winner); again != nullptr) {
+        by_rounds(round_medians(*again), round_medians(*beside));
+    } else if (its.final_rounds_us.size() > 1 && best.final_rounds_us.size() > 1) {
+        by_rounds(its.final_rounds_us, best.final_rounds_us);
+    } else {
+        set(its.p50_us / best.p50_us, noise.half_width(its, best));
+        standing.dropped = its.stop_reason == StopReason::dropped;
     }
-    standing.ratio = its.p50_us / best.p50_us;
-    const bool by_rounds = !its.rounds.empty() && !best.rounds.empty();
-    standing.significantly_slower =
-        standing.ratio > 1 && (by_rounds ? significantly_slower(round_medians(its), round_medians(best), candidates) : !its.tied);
     return standing;
 }
 
@@ -66,24 +135,44 @@ Obeying ProblemRanking::obeying(const std::function<bool(const Record&)>& obeys)
     for (const Standing& standing : standings) {
         if (standing.record->candidate.configuration() != nullptr && obeys(*standing.record)) {
             ++out.count;
-            out.fastest = out.fastest == nullptr || standing.ratio < out.fastest->ratio ? &standing : out.fastest;
-            const auto loss = [](const Standing& it) { return std::tuple(it.loss(), it.ratio); };
-            out.best = out.best == nullptr || loss(standing) < loss(*out.best) ? &standing : out.best;
+            out.best = out.best == nullptr || standing.ratio < out.best->ratio ? &standing : out.best;
         }
     }
     return out;
 }
 
-std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose) {
+void WantedAgain::add(const ProblemRanking& ranking, const Standing* standing) {
+    if (standing == nullptr || !standing->dropped) {
+        return;
+    }
+    auto found =
+        std::find_if(wanted_.begin(), wanted_.end(), [&](const TrialsAgain& it) { return it.problem.same_work(ranking.problem()); });
+    if (found == wanted_.end()) {
+        const Configuration& winner = *ranking.winner->candidate.configuration();
+        found = wanted_.insert(found, {ranking.problem(), ranking.winner->measurement->cold, {winner}});
+    }
+    const Configuration& wanted = *standing->record->candidate.configuration();
+    if (std::find(found->configurations.begin(), found->configurations.end(), wanted) == found->configurations.end()) {
+        found->configurations.push_back(wanted);
+    }
+}
+
+std::vector<TrialsAgain> WantedAgain::take() {
+    return std::move(wanted_);
+}
+
+std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose, std::span<const Results> fresh) {
     std::vector<ProblemRanking> out;
     for (const Results& run : runs) {
-        std::vector<ProblemRanking> of_run = problem_rankings(run, whose);
+        std::vector<ProblemRanking> of_run = problem_rankings(run, whose, fresh);
         std::move(of_run.begin(), of_run.end(), std::back_inserter(out));
     }
     return out;
 }
 
-std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose) {
+std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose, std::span<const Results> fresh) {
+    const RunNoise noise(results);
+    const FreshRounds fresh_rounds(fresh);
     std::vector<std::string> order;
     std::map<std::string, Trials> trials_of;
     for (const Record& record : results.records) {
@@ -112,7 +201,7 @@ std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose
             &results,        plan == plans.end() ? nullptr : plan->second, winner_of(trials.measured), {}, std::move(trials.pruned),
             trials.of_others};
         for (const Record* trial : trials.measured) {
-            ranking.standings.push_back(standing_of(*trial, *ranking.winner, trials.measured.size()));
+            ranking.standings.push_back(standing_of(*trial, *ranking.winner, noise, fresh_rounds));
         }
         rankings.push_back(std::move(ranking));
     }

@@ -9,20 +9,22 @@
 
 namespace normtune {
 
+/// Times over the winner's are estimates: of the fresh rounds that both have, in the finals or since, else of the p50 of their own rounds.
 struct Standing {
     const Record* record = nullptr;
-    double ratio = 1;                   // of its time to the winner's: medians of the fresh rounds between finalists, else p50
-    bool significantly_slower = false;  // slower than the winner with confidence
+    double ratio = 1;
+    double low = 1;  // 95% interval of the ratio: wide where there are few rounds
+    double high = 1;
+    bool dropped = false;  // by a race after few rounds, and not measured since
 
-    /// How much slower than the winner: 0 where the two cannot be told apart.
-    double loss() const { return significantly_slower ? ratio - 1 : 0; }
+    /// How much slower than the winner it is, by the estimate.
+    double loss() const { return ratio - 1; }
 };
 
 /// The own configurations that obey a rule.
 struct Obeying {
     std::size_t count = 0;
-    const Standing* fastest = nullptr;  // of the least ratio; null: none obeys
-    const Standing* best = nullptr;     // of the least loss, then the least ratio
+    const Standing* best = nullptr;  // of the least ratio; null: none obeys
 };
 
 struct ProblemRanking {
@@ -41,11 +43,28 @@ struct ProblemRanking {
 /// Of all candidates, or of normtune's own configurations alone: heuristics, rules and ladders speak of no others.
 enum class Whose { all, own };
 
-/// One a problem with a measured candidate, in the order of the records. They point into `results`.
-/// Significantly slower are finalists outside the tie set of their fresh rounds, and others by their rounds, paired with the winner's,
-/// at the level that measure/ranking.h gives for as many candidates. Where a file has no rounds (results.csv) its column `tied`
-/// decides alone.
-std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose = Whose::all);
-std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose);  // one run after the other
+/// One a problem with a measured candidate, in the order of the records. They point into `results`. `fresh`: sweeps that measured
+/// some of the trials again, beside the winner in the same rounds; the last one that did holds.
+std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose = Whose::all, std::span<const Results> fresh = {});
+std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose,  // one run after the other
+                                             std::span<const Results> fresh = {});
+
+/// Trials of a problem that are to be measured again, the winner first.
+struct TrialsAgain {
+    Problem problem;
+    bool cold = true;
+    std::vector<Configuration> configurations;
+};
+
+/// Collects the trials whose times rest on few rounds, once each, by problem.
+class WantedAgain {
+public:
+    /// Null, and what was not dropped, is none.
+    void add(const ProblemRanking& ranking, const Standing* standing);
+    std::vector<TrialsAgain> take();
+
+private:
+    std::vector<TrialsAgain> wanted_;
+};
 
 }  // namespace normtune

@@ -1,6 +1,7 @@
 #include "judge/run_to_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <unordered_map>
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t least_pairs = 12;        // for their spread to say something
 constexpr std::size_t least_copies = 5;        // for a median of them; fewer: root mean square
 constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
+constexpr double most_floor_change_us = 2;     // more is no launch but a busy machine
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
 
 /// log(ratio) of the copies, one a problem.
@@ -28,8 +30,8 @@ std::vector<double> copy_changes(const Comparison& comparison) {
             continue;
         }
         const ResultRow& before = *comparison.baseline_row(pair);
-        const double a = before.limit_us;
-        const double b = comparison.candidate_row(pair)->limit_us;
+        const double a = double{before.limit_us};
+        const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
         if (a > 0 && b > 0) {
             Sum& sum = sums[before.problem];
             sum.log_ratio += std::log(b / a);
@@ -66,10 +68,47 @@ double deviation_about(double middle, std::vector<double> values) {
 
 }  // namespace
 
+Floors find_floors(const Comparison& comparison) {
+    Floors out;
+    std::array<std::vector<std::vector<double>>, 2> of_processes;
+    std::array<double, 2> of_sides{};
+    const std::array<const ResultRows*, 2> sides{comparison.baseline, comparison.candidate};
+    for (std::size_t side = 0; side < 2; ++side) {
+        std::vector<double> all;
+        std::size_t processes = 1;
+        for (const ResultRow& row : sides[side]->rows) {
+            processes = std::max<std::size_t>(processes, row.process + 1U);
+            if (row.floor_us > 0) {
+                all.push_back(double{row.floor_us});
+            }
+        }
+        of_processes[side].resize(processes);
+        for (const ResultRow& row : sides[side]->rows) {
+            if (row.floor_us > 0 && processes > 1) {
+                of_processes[side][row.process].push_back(double{row.floor_us});
+            }
+        }
+        of_sides[side] = all.empty() ? no_value : median(all);
+    }
+    out.before_us = of_sides[0];
+    out.after_us = of_sides[1];
+    if (std::isnan(out.before_us) || std::isnan(out.after_us)) {
+        return out;
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+        for (const std::vector<double>& floors : of_processes[side]) {
+            const double above = (floors.empty() ? of_sides[side] : median(floors)) - out.before_us;
+            const bool of_launches = std::abs(above) > comparison.settings.run_to_run_us && std::abs(above) <= most_floor_change_us;
+            out.above_us[side].push_back(of_launches ? above : 0);
+        }
+    }
+    return out;
+}
+
 double disturbance(const Comparison& comparison, const Pair& pair) {
     constexpr double usual_deviations = 2;
-    const double a = comparison.baseline_row(pair)->limit_us;
-    const double b = comparison.candidate_row(pair)->limit_us;
+    const double a = double{comparison.baseline_row(pair)->limit_us};
+    const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
     if (!(a >= shortest_copy_us && b >= shortest_copy_us)) {
         return 0;
     }
@@ -79,8 +118,8 @@ double disturbance(const Comparison& comparison, const Pair& pair) {
 }
 
 double launch_shift(const Comparison& comparison, const Pair& pair) {
-    const double a = comparison.baseline_row(pair)->limit_us;
-    const double b = comparison.candidate_row(pair)->limit_us;
+    const double a = double{comparison.baseline_row(pair)->limit_us};
+    const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
     if (!(a > 0 && b > 0 && std::min(a, b) < shortest_copy_us)) {
         return 0;
     }

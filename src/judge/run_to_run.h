@@ -7,6 +7,9 @@
 
 namespace normtune {
 
+/// Where both sides know their floors and these differ by more than run_to_run_us, times are compared above the baseline's.
+Floors find_floors(const Comparison& comparison);
+
 struct RatioSample {
     double log_ratio = 0;
     double variance = 0;  // that the rounds explain

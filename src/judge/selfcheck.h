@@ -29,7 +29,7 @@ struct SelfCheck {
 };
 
 /// Two sweeps of one selection at least. Throws nothing.
-SelfCheck check_itself(std::span<const ResultRows> sweeps, const CompareSettings& settings);
+SelfCheck check_itself(std::span<const ResultRows> sweeps, CompareSettings settings);
 
 /// A gate policy with the larger thresholds of sweeps one after another and of twins in the same rounds; parse_policy reads it.
 std::string policy_from(const SelfCheck& sweeps, const SelfCheck& twins, std::string_view name, std::string_view remark);

@@ -62,12 +62,15 @@ Summary summarise(const Comparison& comparison) {
     Sums modes;
     Sums sites;
     std::vector<const Pair*> order;
+    const bool all_same_code = comparison.all_same_code();
     for (const Pair& pair : comparison.pairs) {
         ++out.counts[static_cast<std::size_t>(pair.verdict)];
         if (!has_ratio(pair)) {
             continue;
         }
-        order.push_back(&pair);
+        if (!pair.same_code || all_same_code) {
+            order.push_back(&pair);
+        }
         all.at("").add(pair);
         ops.at(comparison.text(pair, &RowProblem::op)).add(pair);
         modes.at(comparison.text(pair, &RowProblem::mode)).add(pair);

@@ -34,7 +34,7 @@ struct FinalsResult {
         bool tied;
     };
     std::vector<Place> places;  // the winner first
-    std::size_t left_out = 0;   // could not be told apart from the best before, beyond what the finals take
+    std::size_t left_out = 0;   // not significantly slower than the best before, beyond what the finals take
 };
 
 /// Have the finals' rounds told what they can? `finalists` as these rounds have measured them.

@@ -96,6 +96,15 @@ Ranking rank(std::span<const Entrant> entrants, double confidence, double least_
     return ranking;
 }
 
+double paired_half_width(std::span<const double> rounds_us, std::span<const double> over_us, double confidence) {
+    const std::vector<double> logs = log_ratios(rounds_us, over_us);
+    if (logs.size() < 2) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const double error = std::max(deviation(logs), least_deviation) / std::sqrt(static_cast<double>(logs.size()));
+    return student_t_quantile((1 - confidence) / 2, static_cast<int>(logs.size()) - 1) * error;
+}
+
 double resolution(std::span<const Entrant> entrants) {
     const Ranking ranking = rank(entrants);
     if (ranking.tied.size() < 2) {

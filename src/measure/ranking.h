@@ -1,4 +1,4 @@
-// Who won, and who cannot be told apart from the winner. Pure.
+// Who won, and who is not significantly slower. Pure.
 #pragma once
 
 #include <span>
@@ -15,24 +15,27 @@ struct Entrant {
 
 struct Ranking {
     std::vector<std::size_t> order;  // the winner, then the others by p50, ties in p50 by key
-    std::vector<std::size_t> tied;   // those that cannot be told apart from the one of the least p50, in that order
+    std::vector<std::size_t> tied;   // those not significantly slower than the one of the least p50, in that order
 };
 
 /// Is one of `entrants` configurations slower than the best of them, by their rounds? See rank.
 bool significantly_slower(std::span<const double> slower_us, std::span<const double> best_us, std::size_t entrants,
                           double confidence = 0.95, double least_effect = 0.0);
 
-/// Entrant i is told apart from the best where its rounds, paired with the best's, are slower with confidence: the
+/// Entrant i is significantly slower than the best where its rounds, paired with the best's, are slower with confidence: the
 /// lower bound of Student's t for the mean logarithm of the paired ratios lies above log(1 + least_effect). The level
 /// is (1 − confidence) / (K·(K−1)) for K entrants: whichever of them came out best, and whichever it is compared
-/// with, the chance that equal entrants are told apart anywhere stays below 1 − confidence. Rounds are paired by
-/// index over as many as both have; with one round nothing is told apart. Why this interval: docs/measuring.md.
+/// with, the chance that equal entrants are called different anywhere stays below 1 − confidence. Rounds are paired by
+/// index over as many as both have; with one round nothing is significant. Why this interval: docs/measuring.md.
 ///
-/// The winner is the one of the least p50, or one that cannot be told apart from it and whose paired rounds are faster
+/// The winner is the one of the least p50, or one that is not significantly slower and whose paired rounds are faster
 /// in the trimmed mean: where kernels switch between two states from round to round, medians jump and means do not.
 Ranking rank(std::span<const Entrant> entrants, double confidence = 0.95, double least_effect = 0.0);
 
-/// How well those that tie are told from the winner: the median, over them, of two standard errors of the mean
+/// Half the confidence interval of the mean logarithm of the paired ratios. Infinite where fewer than two rounds pair.
+double paired_half_width(std::span<const double> rounds_us, std::span<const double> over_us, double confidence = 0.95);
+
+/// How well those that tie are known beside the winner: the median, over them, of two standard errors of the mean
 /// logarithm of the paired ratios. 0 where nothing ties, infinite where there is one round.
 double resolution(std::span<const Entrant> entrants);
 

@@ -17,11 +17,13 @@ std::vector<double> sorted(std::span<const double> values) {
 }  // namespace
 
 double quantile(std::span<const double> values, double q) {
-    const std::vector<double> order = sorted(values);
+    std::vector<double> order(values.begin(), values.end());
     const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(order.size() - 1);
     const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, order.size() - 1);
-    return std::lerp(order[below], order[above], place - static_cast<double>(below));
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(below);
+    std::nth_element(order.begin(), at, order.end());
+    const double above = at + 1 == order.end() ? *at : *std::min_element(at + 1, order.end());
+    return std::lerp(*at, above, place - static_cast<double>(below));
 }
 
 double median(std::span<const double> values) {

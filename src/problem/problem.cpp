@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 [[noreturn]] void bad_key(std::string_view key, std::string_view part, std::string_view wanted) {
-    throw InputError(fmt::format("problem key '{}': '{}' is not {}", key, part, wanted));
+    throw InputError(fmt::format("problem key '{}': '{}' is not {}", for_terminal(key), for_terminal(part), wanted));
 }
 
 template <typename E, std::size_t N>
@@ -148,7 +149,7 @@ Problem parse_problem_key(std::string_view key) {
         throw InputError(
             fmt::format("problem key '{}' has {} parts; a key reads op/mode/dtype/casting/ROWSxCOLS, e.g. "
                         "rms_norm/forward/bf16/llama/8192x4096",
-                        key, parts.size()));
+                        for_terminal(key), parts.size()));
     }
     Problem problem;
     Operation& operation = problem.operation;
@@ -168,7 +169,7 @@ Problem parse_problem_key(std::string_view key) {
         apply_modifier(problem, key, parts[i]);
     }
     if (problem.shape.rows > largest_elements / problem.shape.row_stride) {
-        throw InputError(fmt::format("problem key '{}': more than {} elements in a tensor", key, largest_elements));
+        throw InputError(fmt::format("problem key '{}': more than {} elements in a tensor", for_terminal(key), largest_elements));
     }
     return problem;
 }

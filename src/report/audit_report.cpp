@@ -9,10 +9,8 @@ namespace normtune {
 namespace {
 
 constexpr std::string_view heuristics_note =
-    "The loss of the best measured configuration that obeys the heuristic against the best of the problem; 0 where "
-    "the\n"
-    "two cannot be told apart. What the heuristic leaves open is at its best on every problem, so a launcher loses "
-    "this\n"
+    "The loss of the best measured configuration that obeys the heuristic against the best of the problem, an estimate; ±: half of its\n"
+    "95% interval, in percentage points. What the heuristic leaves open is at its best on every problem, so a launcher loses this\n"
     "much or more. -: no measured configuration obeys it. mean: geometric.\n";
 
 constexpr std::string_view rules_note =
@@ -26,7 +24,7 @@ std::string group_name(const LossGroup& group) {
 }
 
 std::string worst_on(const LossGroup& group) {
-    return group.worst == 0 ? "" : group.worst_on->problem().key();
+    return group.worst <= 0 ? "" : group.worst_on->problem().key();
 }
 
 Section by_problem(const Audit& audit) {
@@ -38,7 +36,7 @@ Section by_problem(const Audit& audit) {
         std::vector<std::string> cells{problem.ranking->problem().key(), grouped(problem.ranking->standings.size()),
                                        three_digits(problem.ranking->winner->measurement->p50_us)};
         for (const Obeying& obeying : problem.heuristics) {
-            cells.push_back(obeying.best != nullptr ? loss_text(obeying.best->loss()) : "-");
+            cells.push_back(obeying.best != nullptr ? loss_text(*obeying.best) : "-");
         }
         section.table.add(std::move(cells));
     }
@@ -114,8 +112,9 @@ Section rules_in_all(const Audit& audit) {
     return section;
 }
 
-/// The problems on which a rule costs something, the dearest first.
+/// The problems on which a rule costs something, the dearest first. What is small and may be nothing is left out.
 Section rules_that_cost(const Audit& audit) {
+    constexpr double least_loss = 0.005;
     struct Cost {
         const Rule* rule;
         const ProblemRanking* ranking;
@@ -125,7 +124,7 @@ Section rules_that_cost(const Audit& audit) {
     for (const ProblemAudit& problem : audit.problems) {
         for (std::size_t i = 0; i < audit.rules.size(); ++i) {
             const RuleLoss& loss = problem.rules[i];
-            if (loss.finding == RuleFinding::judged && loss.best_kept->loss() > 0) {
+            if (loss.finding == RuleFinding::judged && (loss.best_kept->low > 1 || loss.best_kept->loss() >= least_loss)) {
                 costs.push_back({&audit.rules[i], problem.ranking, &loss});
             }
         }
@@ -135,10 +134,11 @@ Section rules_that_cost(const Audit& audit) {
     Section section{"Prune rules that would have lost the best", Table("rule|problem|>takes|>loss|best|best left"), ""};
     for (const Cost& cost : costs) {
         section.table.add({cost.rule->name, cost.ranking->problem().key(),
-                           fmt::format("{}/{}", cost.loss->taken, cost.ranking->standings.size()), loss_text(cost.loss->best_kept->loss()),
+                           fmt::format("{}/{}", cost.loss->taken, cost.ranking->standings.size()), loss_text(*cost.loss->best_kept),
                            cost.ranking->winner->candidate.key(), cost.loss->best_kept->record->candidate.key()});
     }
-    section.note = costs.empty() ? "None, where it can be judged.\n" : "";
+    section.note = costs.empty() ? "None, where it can be judged: no loss is 0.5% or more, or surely above 0.\n"
+                                 : "Losses below 0.5% whose interval reaches 0 are left out.\n";
     return section;
 }
 
@@ -159,6 +159,17 @@ std::string incomplete(const Audit& audit) {
                                left_out, audit.rankings.size());
 }
 
+/// Losses that rest on a race's few rounds.
+std::string dropped(const Audit& audit) {
+    std::size_t trials = 0;
+    for (const TrialsAgain& again : wanted_again(audit)) {
+        trials += again.configurations.size() - 1;
+    }
+    return trials == 0
+               ? ""
+               : fmt::format("Of {} trials that losses rest on a race took few rounds: --measure measures them again.\n", grouped(trials));
+}
+
 }  // namespace
 
 std::vector<Section> audit_sections(std::span<const Audit> audits) {
@@ -167,7 +178,7 @@ std::vector<Section> audit_sections(std::span<const Audit> audits) {
         const DeviceInfo& device = audit.rankings.front().device();
         sections.push_back({fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
                                         device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
-                            Table(), incomplete(audit)});
+                            Table(), incomplete(audit) + dropped(audit)});
         if (!audit.heuristics.empty()) {
             sections.push_back(by_problem(audit));
             sections.push_back(heuristics_in_all(audit));

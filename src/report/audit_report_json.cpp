@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "report/audit_report.h"
 #include "report/json_document.h"
 #include "trial/record_json.h"
@@ -16,7 +18,10 @@ json standing_json(const Standing* standing) {
     return {{"configuration", standing->record->candidate.key()},
             {"p50_us", standing->record->measurement->p50_us},
             {"ratio", standing->ratio},
-            {"loss", standing->loss()}};
+            {"loss", standing->loss()},
+            {"low", json_if(std::isfinite(standing->low), standing->low - 1)},
+            {"high", json_if(std::isfinite(standing->high), standing->high - 1)},
+            {"dropped", standing->dropped}};
 }
 
 json group_json(const LossGroup& group) {

@@ -92,6 +92,11 @@ void write_comparison_json(TextSink& out, const Comparison& comparison, const Su
                     {"slower", group.slower}, {"faster", group.faster}, {"geometric_mean", number(group.geometric_mean)}};
     };
     const RunToRun& noise = comparison.run_to_run;
+    const Control& control = comparison.control;
+    const auto runs = [&](double change) {
+        const int count = settings.metric == Metric::latency ? comparison.runs_to_find(change) : 0;
+        return json_if(count > 0, count);
+    };
     write_json_document(out, comparison_schema_version,
                         {{"baseline", side_json(*comparison.baseline)},
                          {"candidate", side_json(*comparison.candidate)},
@@ -109,6 +114,15 @@ void write_comparison_json(TextSink& out, const Comparison& comparison, const Su
                            {"copy_ratio", noise.copy_ratio},
                            {"copy_deviation", noise.copy_deviation},
                            {"spread", noise.spread}}},
+                         {"floor_us", {{"before", number(comparison.floors.before_us)}, {"after", number(comparison.floors.after_us)}}},
+                         {"control",
+                          {{"pairs", control.pairs},
+                           {"shift", json_if(control.known(), control.shift)},
+                           {"shift_us", json_if(control.known(), control.shift_us)},
+                           {"deviation", json_if(control.known(), control.deviation)},
+                           {"deviation_us", json_if(control.known(), control.deviation_us)}}},
+                         {"processes", {{"before", comparison.processes[0]}, {"after", comparison.processes[1]}}},
+                         {"runs_to_find", {{"1%", runs(0.01)}, {"2%", runs(0.02)}}},
                          {"coverage", comparison.coverage},
                          {"dropped", comparison.dropped},
                          {"failed_both", comparison.failed_both},

@@ -25,13 +25,14 @@ public:
                                 markdown_code(comparison_.baseline->name), metric_names.name(metric),
                                 comparison_.settings.by == MatchBy::best ? "best configuration" : "configuration");
         }
-        for (const std::string& remark : stored_remarks(comparison_)) {
+        for (const std::string& remark : remarks_on(comparison_)) {
             out_ += for_markdown(remark) + "\n\n";
         }
         if (summary_.count(Verdict::slower) > 0) {
             pairs(Verdict::slower);
         }
-        for (const Verdict verdict : {Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same}) {
+        for (const Verdict verdict :
+             {Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same, Verdict::same_code}) {
             if (summary_.count(verdict) > 0) {
                 fold(fmt::format("{} {}", grouped(summary_.count(verdict)), verdict_word(verdict, metric)), [&] { pairs(verdict); });
             }

@@ -24,7 +24,8 @@ std::string side_text(const ResultRows& side) {
 
 std::string verdict_counts(const Summary& summary, Metric metric) {
     std::string out;
-    for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::same, Verdict::ambiguous, Verdict::missing, Verdict::new_}) {
+    for (const Verdict verdict :
+         {Verdict::slower, Verdict::faster, Verdict::same, Verdict::same_code, Verdict::ambiguous, Verdict::missing, Verdict::new_}) {
         if (summary.count(verdict) > 0 || verdict == Verdict::slower) {
             out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(summary.count(verdict)), verdict_word(verdict, metric));
         }
@@ -57,6 +58,9 @@ std::string evidence_text(const Comparison& comparison, const Pair& pair) {
     if (pair.evidence == Evidence::exact) {
         return "exact";
     }
+    if (pair.evidence == Evidence::processes) {
+        return "processes";
+    }
     const ResultRow& before = *comparison.baseline_row(pair);
     const ResultRow& after = *comparison.candidate_row(pair);
     if (pair.evidence == Evidence::rounds) {
@@ -86,10 +90,34 @@ std::string method_text(const Comparison& comparison) {
     const RunToRun& noise = comparison.run_to_run;
     std::string out = fmt::format(
         "A change counts from {:.3g}% on and where its interval leaves out no change. Intervals are corrected for the "
-        "number of pairs (each misses with probability {:.2g}), so that at most {:.3g}% of the calls are expected to "
-        "be "
-        "false. Two runs of the same code are taken to differ by {:.2f}% (standard deviation).",
-        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100, noise.deviation * 100);
+        "number of pairs (each misses with probability {:.2g}), so that at most {:.3g}% of the calls are expected to be false.",
+        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100);
+    const Floors& floors = comparison.floors;
+    if (std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
+                    [&](const Pair& pair) { return pair.both() && comparison.floor_change_us(pair) != 0; })) {
+        out += fmt::format(" An empty launch took {:.2f} us before and {:.2f} us after: times are compared without the difference.",
+                           floors.before_us, floors.after_us);
+    }
+    const Control& control = comparison.control;
+    if (control.known()) {
+        out += fmt::format(
+            " The {} pairs of the same code moved by {} and {:+.3f} us, and scatter by {:.2f}% and {:.3f} us: other pairs are "
+            "judged beyond that.",
+            grouped(control.pairs), change_text(std::exp(control.shift)), control.shift_us + 0.0, control.deviation * 100,
+            control.deviation_us);
+    }
+    if (comparison.processes[0] + comparison.processes[1] > 2) {
+        out += fmt::format(" Up to {} processes measured a trial before and {} after; what they differ by was measured.",
+                           comparison.processes[0], comparison.processes[1]);
+    } else if (!control.known()) {
+        out += fmt::format(" Two runs of the same code are taken to differ by {:.2f}% (standard deviation).", noise.deviation * 100);
+    }
+    const auto runs = [&](double change) {
+        const int count = comparison.runs_to_find(change);
+        return count == 0 ? std::string("more than 99 runs") : fmt::format("{} run{}", count, count == 1 ? "" : "s");
+    };
+    out += fmt::format(" Of the usual pair a change of 1% is significant in 95 of 100 cases with {} a side, of 2% with {}.", runs(0.01),
+                       runs(0.02));
     if (noise.copies > 0) {
         out += fmt::format(" A plain copy, which no kernel's change moves, changed by {} (median of {} problem{}).",
                            change_text(noise.copy_ratio), noise.copies, noise.copies == 1 ? "" : "s");
@@ -160,7 +188,7 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
         out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n", grouped(comparison.failed_both),
                            comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");
     }
-    for (const std::string& remark : stored_remarks(comparison)) {
+    for (const std::string& remark : remarks_on(comparison)) {
         out += for_terminal(remark) + "\n";
     }
     return out + method_text(comparison) + "\n";

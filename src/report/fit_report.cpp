@@ -64,6 +64,10 @@ Section steps(const Fit& fit) {
         }
     }
     section.note = fmt::format("Fitted to N up to {}; beyond that, and between the shapes, nothing was measured.\n", bands.back().cols_to);
+    if (fit.dropped > 0) {
+        section.note += fmt::format(
+            "On {} of the shapes its configuration was dropped by a race after few rounds: --measure measures it again.\n", fit.dropped);
+    }
     return section;
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "report/fit_report.h"
 #include "report/json_document.h"
 #include "trial/record_json.h"
@@ -50,7 +53,14 @@ json summary_json(const ShapeSummary& summary) {
 json set_json(const Fit& fit, const Losses& losses, const ShapeSummary& summary) {
     json out = summary_json(summary);
     out["by_shape"] = json_list(losses.shapes, [&](const ShapeLosses& shape) {
-        json one{{"rows", shape.rows}, {"cols", shape.cols}, {"loss", nullptr}, {"prescription", nullptr}};
+        json one{{"rows", shape.rows}, {"cols", shape.cols}, {"loss", nullptr},
+                 {"high", nullptr},    {"dropped", false},   {"prescription", nullptr}};
+        for (const ProblemRanking* ranking : shape.rankings) {
+            if (const Standing* const standing = chosen_on(fit, *ranking); standing != nullptr && std::isfinite(standing->high)) {
+                one["high"] = std::max(one["high"].is_null() ? -1.0 : one["high"].get<double>(), standing->high - 1);
+                one["dropped"] = one["dropped"].get<bool>() || standing->dropped;
+            }
+        }
         if (fit.ladder) {
             const std::size_t prescription = fit.ladder->prescription(shape.rows, shape.cols);
             one["prescription"] = fit.fitted.prescriptions[prescription].text(fit.fitted.decided);

@@ -1,6 +1,7 @@
 #include "report/sections.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,16 @@ std::string sections_text(const std::vector<Section>& sections, bool markdown, c
 }
 
 std::string loss_text(double loss) {
-    return loss == 0 ? "0" : fmt::format("{:.1f}%", loss * 100);
+    const double percent = loss * 100;
+    return loss == 0 ? "0" : fmt::format("{:.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);
+}
+
+std::string loss_text(const Standing& standing) {
+    if (standing.low == standing.high) {
+        return loss_text(standing.loss());
+    }
+    const double half = (standing.high - standing.low) / 2;
+    return loss_text(standing.loss()) + (std::isfinite(half) ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
 }
 
 }  // namespace normtune

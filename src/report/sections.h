@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "judge/loss_summary.h"
+#include "judge/problem_ranking.h"
 #include "report/table.h"
 
 namespace normtune {
@@ -20,6 +21,8 @@ std::string sections_text(const std::vector<Section>& sections, bool markdown, c
 
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);
+/// "1.3% ±0.4", with half of the interval in percentage points; "±?" where it is not known.
+std::string loss_text(const Standing& standing);
 /// "41/42", "0.4%" and "1.9%"; "-" where nothing was judged.
 template <typename Place>
 std::string judged_text(const LossSummary<Place>& losses) {

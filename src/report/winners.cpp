@@ -19,8 +19,8 @@ Winner winner_of(const ProblemRanking& ranking) {
         winner.over_worst = std::max(winner.over_worst, standing.ratio);
     }
     for (const ThumbRule& heuristic : named_thumb_rules()) {
-        const Standing* const fastest = heuristic.obeying(ranking).fastest;
-        winner.over_heuristics.push_back({heuristic.name(), fastest != nullptr ? std::optional(fastest->ratio) : std::nullopt});
+        const Standing* const best = heuristic.obeying(ranking).best;
+        winner.over_heuristics.push_back({heuristic.name(), best != nullptr ? std::optional(best->ratio) : std::nullopt});
     }
     return winner;
 }

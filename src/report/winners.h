@@ -12,7 +12,7 @@ namespace normtune {
 
 struct Winner {
     const Record* record = nullptr;  // the best of its problem, by the finals
-    int tied = 0;                    // others that cannot be told apart from it
+    int tied = 0;                    // others that are not significantly slower
     std::size_t measured = 0;        // passed and measured trials of the problem
     bool stored = false;             // from the store of winners; when it was measured says the record's timestamp
     struct Gain {

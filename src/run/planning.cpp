@@ -114,6 +114,30 @@ SearchSpace one_point_space(const Configuration& configuration) {
     return space;
 }
 
+SearchSpace space_of(const std::vector<Configuration>& configurations) {
+    SearchSpace space = one_point_space(configurations.front());
+    std::vector<std::string> points(configurations.size());
+    for (AxisValues& axis : space.axes) {
+        for (const Configuration& configuration : configurations) {
+            const int value = axis_value(configuration, axis.axis);
+            if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
+                axis.values.push_back(value);
+            }
+        }
+        for (std::size_t i = 0; i < points.size() && axis.values.size() > 1; ++i) {
+            points[i] += fmt::format("{}{} == {}", points[i].empty() ? "" : " && ", axis_names.name(axis.axis),
+                                     axis_text(axis.axis, axis_value(configurations[i], axis.axis)));
+        }
+    }
+    if (configurations.size() > 1) {
+        Rule listed;
+        listed.name = "listed";
+        listed.keep = fmt::format("({})", fmt::join(points, ") || ("));
+        space.rules.push_back(std::move(listed));
+    }
+    return space;
+}
+
 Planning plan_sweep(PlanningOptions options) {
     Planning out{};
     out.options = std::move(options);

@@ -54,6 +54,8 @@ struct Planning {
 
 /// A space of this configuration alone.
 SearchSpace one_point_space(const Configuration& configuration);
+/// Of these alone, one at least.
+SearchSpace space_of(const std::vector<Configuration>& configurations);
 
 /// Throws InputError: rules that fail on a problem, or no compiler for the device.
 Planning plan_sweep(PlanningOptions options);

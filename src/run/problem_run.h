@@ -42,7 +42,7 @@ public:
     std::optional<AheadRequest> beginning(const Experience& experience);
     /// Trials without a record.
     std::uint64_t missing() const { return pending_.size(); }
-    /// Trials that could not be told apart from the best and had no place in the finals.
+    /// Trials that were not significantly slower than the best and had no place in the finals.
     std::size_t unsettled() const { return unsettled_; }
     const std::string& problem_key() const { return key_; }
     /// p50 of the fastest so far over the copy's; 0: not known.

@@ -1,5 +1,6 @@
 #include "run/remeasure.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -34,31 +35,56 @@ private:
     std::string path_;
 };
 
-/// Sweeps exactly these trials, in folders that are removed again; those of one configuration share a sweep.
-Results measure_again(const Suspects& suspects, const DeviceChoice& device, const MakeSink& make_sink) {
-    std::map<std::string, std::vector<Problem>> problems_of;
-    for (const Suspects::Trial& trial : suspects.trials) {
-        problems_of[trial.configuration].push_back(parse_problem_key(trial.problem));
+/// A sweep each for problems with the same trials; the trials of a problem are in the same rounds.
+Results measure_again(const std::vector<TrialsAgain>& wanted, const std::vector<std::string>& command, const DeviceChoice& device,
+                      const MakeSink& make_sink) {
+    std::map<std::pair<bool, std::vector<std::string>>, std::vector<Problem>> problems_of;  // by cold, and keys
+    for (const TrialsAgain& trials : wanted) {
+        std::vector<std::string> keys;
+        for (const Configuration& configuration : trials.configurations) {
+            keys.push_back(configuration.key());
+        }
+        std::sort(keys.begin(), keys.end());
+        problems_of[{trials.cold, keys}].push_back(trials.problem);
     }
     Results out;
-    for (const auto& [configuration, problems] : problems_of) {
+    for (const auto& [what, problems] : problems_of) {
+        std::vector<Configuration> configurations;
+        for (const std::string& key : what.second) {
+            configurations.push_back(Configuration::parse(key));
+        }
         const TemporaryFolder folder;
         SweepOptions options;
-        options.command = {"normtune", "gate", "--confirm"};
+        options.command = command;
         options.problems = problems;
-        options.space = one_point_space(Configuration::parse(configuration));
+        options.space = space_of(configurations);
         device.set(options);
-        options.cold = suspects.cold;
+        options.cold = what.first;
         options.strategy = find_strategy("exhaustive");
         options.stop_rule.least_rounds = options.stop_rule.most_rounds;  // it matters: as many rounds as there may be
         options.out_folder = folder.path();
         options.part_of_another = true;
         SweepResult swept = run_sweep(options, *make_sink());
         if (swept.interrupted) {
-            throw SystemError("interrupted while suspects were measured again");
+            throw SystemError("interrupted while trials were measured again");
         }
         out.environment = swept.results.environment;
         std::move(swept.results.records.begin(), swept.results.records.end(), std::back_inserter(out.records));
+    }
+    return out;
+}
+
+std::vector<TrialsAgain> trials_of(const Suspects& suspects) {
+    std::map<std::string, TrialsAgain> by_problem;
+    for (const Suspects::Trial& suspect : suspects.trials) {
+        TrialsAgain& trials = by_problem[suspect.problem];
+        trials.problem = parse_problem_key(suspect.problem);
+        trials.cold = suspects.cold;
+        trials.configurations.push_back(Configuration::parse(suspect.configuration));
+    }
+    std::vector<TrialsAgain> out;
+    for (auto& [key, trials] : by_problem) {
+        out.push_back(std::move(trials));
     }
     return out;
 }
@@ -71,12 +97,32 @@ void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRo
     if (suspects.trials.empty()) {
         return;
     }
-    const ResultRows fresh = rows_of(measure_again(suspects, choose_devices(device), make_sink), "the fresh measurement");
+    const ResultRows fresh = rows_of(
+        measure_again(trials_of(suspects), {"normtune", "gate", "--confirm"}, choose_devices(device), make_sink), "the fresh measurement");
     const Comparison comparison = compare(baseline, fresh, policy.settings(Metric::latency));
     if (!comparison.not_comparable.empty()) {
         throw InputError(fmt::format("--confirm: {}", comparison.not_comparable));
     }
     confirm(verdict, policy, comparison);
+}
+
+void judge_measuring(std::span<const Results> runs, const DeviceWish& device, const std::vector<std::string>& command,
+                     const MakeSink& make_sink, const Judge& judge) {
+    constexpr int most = 8;  // sweeps of a problem: what turns out slower than its few rounds said makes room for the next
+    std::vector<Results> fresh;
+    std::optional<DeviceChoice> chosen;
+    for (std::vector<TrialsAgain> wanted = judge(fresh); !wanted.empty() && fresh.size() < most; wanted = judge(fresh)) {
+        if (!chosen) {
+            chosen = choose_devices(device);
+            for (const Results& run : runs) {
+                if (run.environment.device.name != chosen->info.name) {
+                    throw InputError(fmt::format("--measure: the results are of {}, and this device is {}",
+                                                 quoted_for_message(run.environment.device.name), quoted_for_message(chosen->info.name)));
+                }
+            }
+        }
+        fresh.push_back(measure_again(wanted, command, *chosen, make_sink));
+    }
 }
 
 RepeatedSweeps repeat_sweep(SweepOptions options, int times, const std::string& folder, const MakeSink& make_sink) {

@@ -109,8 +109,8 @@ std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
         }
     }
     for (const ThumbRule& heuristic : named_thumb_rules()) {
-        if (const Standing* const fastest = heuristic.obeying(ranking).fastest) {
-            wanted.insert(fastest->record);
+        if (const Standing* const best = heuristic.obeying(ranking).best) {
+            wanted.insert(best->record);
         }
     }
     std::vector<Record> records;

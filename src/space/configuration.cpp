@@ -8,6 +8,7 @@
 
 #include "space/axes.h"
 #include "support/error.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -86,8 +87,8 @@ public:
 
 private:
     [[noreturn]] void fail(std::string_view part, std::string_view wanted) const {
-        throw InputError(
-            fmt::format("configuration key '{}': '{}' is not {} (a key reads like {})", key_, part, wanted, Configuration{}.key()));
+        throw InputError(fmt::format("configuration key '{}': '{}' is not {} (a key reads like {})", for_terminal(key_), for_terminal(part),
+                                     wanted, Configuration{}.key()));
     }
 
     const AxisRow& further(std::string_view part) const {

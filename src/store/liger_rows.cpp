@@ -141,9 +141,9 @@ void LigerRows::fail(const LigerValue& value, std::string_view message) const {
 }
 
 void LigerRows::set_speed(ResultRow& row, const LigerValue& value) {
-    row.p20_us = value.p20 * 1e3;
+    row.p20_us = static_cast<float>(value.p20 * 1e3);
     row.p50_us = value.p50 * 1e3;
-    row.p80_us = value.p80 * 1e3;
+    row.p80_us = static_cast<float>(value.p80 * 1e3);
     const bool measured = !std::isnan(value.p50);
     row.outcome = measured ? Outcome::passed : Outcome::launch_failed;
     row.reason = builder_.text(measured ? "" : "the file has no time for it");
@@ -189,7 +189,7 @@ void LigerRows::share_limits() {
     std::erase_if(rows.rows, [&](const ResultRow& row) { return row.configuration == *copy; });
     for (ResultRow& row : rows.rows) {
         if (const auto limit = limits.find(place(row)); limit != limits.end()) {
-            row.limit_us = limit->second;
+            row.limit_us = static_cast<float>(limit->second);
         }
     }
 }

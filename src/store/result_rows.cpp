@@ -1,6 +1,8 @@
 #include "store/result_rows.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -67,19 +69,43 @@ private:
     ByteSource& rest_;
 };
 
-std::string file_of(const std::string& path) {
-    require_results(path);
+/// The results of a run's folder; empty where there are none.
+std::string results_in(const std::filesystem::path& folder) {
     std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) {
-        return path;
-    }
-    const std::filesystem::path folder(path);
     for (const char* const name : {"results.json", "results.csv"}) {
         if (std::filesystem::exists(folder / name, ignored)) {
             return (folder / name).string();
         }
     }
-    throw InputError(fmt::format("{}: the folder holds neither results.json nor results.csv", path));
+    return {};
+}
+
+/// What a path stands for: one file, or those of several runs, by name.
+std::vector<std::string> files_of(const std::string& path) {
+    require_results(path);
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) {
+        return {path};
+    }
+    std::vector<std::string> files{results_in(path)};
+    if (!files.front().empty()) {
+        return files;
+    }
+    files.clear();
+    for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path, ignored)) {
+        const std::string name = entry.path().filename().string();
+        const std::string file = entry.is_directory(ignored)                         ? results_in(entry.path())
+                                 : name.ends_with(".json") || name.ends_with(".csv") ? entry.path().string()
+                                                                                     : std::string();
+        if (!file.empty()) {
+            files.push_back(file);
+        }
+    }
+    if (files.empty()) {
+        throw InputError(fmt::format("{}: the folder holds neither results.json nor results.csv, nor runs that do", path));
+    }
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 std::string read_all(ByteSource& source, const std::string& name) {
@@ -135,7 +161,70 @@ ResultRows read_json_rows(char first, ByteSource& source, const std::string& nam
     return finished(builder, results);
 }
 
+/// The rows of a run of the same selection behind those that are there, as of a process of its own.
+void append(ResultRows& into, const ResultRows& more, std::uint16_t process) {
+    std::vector<TextId> texts(more.texts.size());
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+        texts[id] = into.texts.intern(more.texts[static_cast<TextId>(id)]);
+    }
+    std::unordered_map<TextId, std::uint32_t> known;  // problems by their key
+    for (std::size_t i = 0; i < into.problems.size(); ++i) {
+        known.emplace(into.problems[i].key, static_cast<std::uint32_t>(i));
+    }
+    std::vector<std::uint32_t> problems;
+    for (RowProblem problem : more.problems) {
+        for (TextId RowProblem::*const member : {&RowProblem::key, &RowProblem::key_any_casting, &RowProblem::op, &RowProblem::mode,
+                                                 &RowProblem::dtype, &RowProblem::casting, &RowProblem::model, &RowProblem::site}) {
+            problem.*member = texts[problem.*member];
+        }
+        const auto [place, added] = known.try_emplace(problem.key, static_cast<std::uint32_t>(into.problems.size()));
+        if (added) {
+            into.problems.push_back(problem);
+        }
+        problems.push_back(place->second);
+    }
+    const auto origins = static_cast<std::uint32_t>(into.origins.size());
+    for (RowOrigin origin : more.origins) {
+        for (TextId RowOrigin::*const member : {&RowOrigin::device, &RowOrigin::driver, &RowOrigin::timer, &RowOrigin::arch}) {
+            origin.*member = texts[origin.*member];
+        }
+        into.origins.push_back(origin);
+    }
+    const auto rounds = static_cast<std::uint32_t>(into.rounds_us.size());
+    for (ResultRow row : more.rows) {
+        row.problem = problems[row.problem];
+        row.origin += origins;
+        row.configuration = texts[row.configuration];
+        row.reason = texts[row.reason];
+        row.first_round += rounds;
+        row.process = process;
+        into.rows.push_back(row);
+    }
+    into.rounds_us.insert(into.rounds_us.end(), more.rounds_us.begin(), more.rounds_us.end());
+    into.stored.problems += more.stored.problems;
+    if (into.stored.oldest_day.empty() || (!more.stored.oldest_day.empty() && more.stored.oldest_day < into.stored.oldest_day)) {
+        into.stored.oldest_day = more.stored.oldest_day;
+    }
+}
+
+ResultRows read_rows_file(const std::string& file) {
+    const std::unique_ptr<ByteSource> source = open_source(file);
+    std::string ahead(4096, '\0');
+    ahead.resize(source->read(ahead.data(), ahead.size()));
+    Resumed resumed(ahead, *source);
+    const char first = first_character(ahead);
+    return json_begins_with(first) ? read_json_rows(first, resumed, file) : read_csv_rows(resumed, file);
+}
+
 }  // namespace
+
+ResultRows rows_of_runs(std::span<const Results> runs, std::string name) {
+    ResultRows rows = rows_of(runs.front(), std::move(name));
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        append(rows, rows_of(runs[i], {}), static_cast<std::uint16_t>(i));
+    }
+    return rows;
+}
 
 ResultRows rows_of(const Results& results, std::string name) {
     RowBuilder builder(std::move(name), ResultFormat::results_json);
@@ -147,13 +236,13 @@ ResultRows rows_of(const Results& results, std::string name) {
 }
 
 ResultRows read_result_rows(const std::string& path) {
-    const std::string file = file_of(path);
-    const std::unique_ptr<ByteSource> source = open_source(file);
-    std::string ahead(4096, '\0');
-    ahead.resize(source->read(ahead.data(), ahead.size()));
-    Resumed resumed(ahead, *source);
-    const char first = first_character(ahead);
-    return json_begins_with(first) ? read_json_rows(first, resumed, file) : read_csv_rows(resumed, file);
+    const std::vector<std::string> files = files_of(path);
+    ResultRows rows = read_rows_file(files.front());
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        append(rows, read_rows_file(files[i]), static_cast<std::uint16_t>(i));
+        rows.name = path;
+    }
+    return rows;
 }
 
 ResultRows parse_result_rows(std::string_view text, const std::string& name) {

@@ -16,6 +16,7 @@
 namespace normtune {
 
 inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+inline constexpr float no_time = std::numeric_limits<float>::quiet_NaN();
 
 /// What was computed, in words: a problem of normtune's, or another benchmark's kernel.
 struct RowProblem {
@@ -56,12 +57,15 @@ struct ResultRow {
     Outcome outcome = Outcome::passed;
     bool tied = false;           // not significantly slower than the winner
     bool dropped = false;        // by a race, after few rounds: its time tells that it is no winner, and no more
+    std::uint16_t process = 0;   // which of the processes that measured the same, from 0
+    std::uint64_t code = 0;      // digest of its machine code's hash, grid and shared memory; 0: not told
     std::int64_t timestamp = 0;  // its digits, yyyymmddhhmmss; 0: none
-    double p20_us = no_value;
-    double p50_us = no_value;  // NaN: not measured
-    double p80_us = no_value;
-    double limit_us = no_value;  // p50 of the copy in the same rounds
+    double p50_us = no_value;    // NaN: not measured
     double memory_mib = no_value;
+    float p20_us = no_time;
+    float p80_us = no_time;
+    float limit_us = no_time;  // p50 of the copy in the same rounds
+    float floor_us = no_time;  // of an empty launch
 };
 static_assert(sizeof(ResultRow) == 88, "of two million trials it is most of what a comparison holds");
 
@@ -93,8 +97,11 @@ struct ResultRows {
 
 /// Rows of a run that is in memory.
 ResultRows rows_of(const Results& results, std::string name);
+/// Of runs of one selection, one at least, each a process of its own.
+ResultRows rows_of_runs(std::span<const Results> runs, std::string name);
 
-/// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv.
+/// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv, and one that has
+/// neither for the results (files, and folders of runs) in it, each a process of its own.
 /// All but what Liger prints is streamed. Throws InputError "file:line: …".
 ResultRows read_result_rows(const std::string& path);
 /// The same of text in memory.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include "support/random.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -27,6 +29,21 @@ std::string any_casting(std::string_view problem_key) {
 
 double positive_or_none(double value) {
     return value > 0 && std::isfinite(value) ? value : no_value;
+}
+
+float time_or_none(double us) {
+    return static_cast<float>(positive_or_none(us));
+}
+
+/// Hashes of 16 digits are of older runs on a CPU, which hashed the names of functions: another build has other code under them.
+std::uint64_t code_digest(const CompileInfo& compile) {
+    constexpr std::size_t digits_of_names = 16;
+    if (compile.code_hash.size() <= digits_of_names) {
+        return 0;
+    }
+    const std::uint64_t hash = std::hash<std::string_view>{}(compile.code_hash);
+    const auto launch = static_cast<std::uint64_t>(compile.programs) << 20U ^ static_cast<std::uint64_t>(compile.shared_bytes.value_or(0));
+    return std::max<std::uint64_t>(Random(hash ^ Random(launch).next()).next(), 1);
 }
 
 }  // namespace
@@ -58,6 +75,7 @@ void RowBuilder::add(const Record& record, std::string_view candidate, std::stri
     if (measured) {
         add_measurement(row, *record.measurement);
     }
+    row.code = record.compile ? code_digest(*record.compile) : 0;
     using Cold = RowOrigin::Cold;
     const Cold cold = !measured || !cold_is_known ? Cold::unknown : record.measurement->cold ? Cold::cold : Cold::hot;
     const std::string_view timer = measured ? std::string_view(record.measurement->timer) : std::string_view();
@@ -85,10 +103,11 @@ void RowBuilder::add_measurement(ResultRow& row, const Measurement& measured) {
     row.tied = measured.tied;
     row.rank = static_cast<std::uint16_t>(std::clamp(measured.rank, 0, static_cast<int>(UINT16_MAX)));
     row.dropped = measured.stop_reason == StopReason::dropped;
-    row.p20_us = positive_or_none(measured.p20_us);
+    row.p20_us = time_or_none(measured.p20_us);
     row.p50_us = positive_or_none(measured.p50_us);
-    row.p80_us = positive_or_none(measured.p80_us);
-    row.limit_us = positive_or_none(measured.limit_us);
+    row.p80_us = time_or_none(measured.p80_us);
+    row.limit_us = time_or_none(measured.limit_us);
+    row.floor_us = time_or_none(measured.floor_us);
     row.memory_mib = positive_or_none(static_cast<double>(measured.memory_bytes) / (1024.0 * 1024.0));
 }
 

@@ -1,6 +1,11 @@
 #include "support/csv_stream.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -16,10 +21,30 @@ constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 constexpr std::size_t first_read_bytes = std::size_t{1} << 12;  // small files stay cheap
 constexpr std::size_t most_read_bytes = std::size_t{1} << 18;
 
+constexpr std::size_t block_bytes = 16;  // that are looked at together; so many may be read behind the end
+
+/// A bit for each byte of a block that means something in CSV: , " \r \n, or ', which guards formulas.
+unsigned marks_of(const char* block) {
+#ifdef __SSE2__
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
+    const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+    const __m128i ends = _mm_or_si128(are('\r'), are('\n'));
+    const __m128i quotes = _mm_or_si128(are('"'), are('\''));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(ends, quotes), are(','))));
+#else
+    unsigned marks = 0;
+    for (std::size_t i = 0; i < block_bytes; ++i) {
+        const char c = block[i];
+        marks |= static_cast<unsigned>(c == ',' || c == '"' || c == '\'' || c == '\r' || c == '\n') << i;
+    }
+    return marks;
+#endif
+}
+
 }  // namespace
 
 CsvReader::CsvReader(ByteSource& source, std::string file) : source_(source), file_(std::move(file)), read_bytes_(first_read_bytes) {
-    buffer_.resize(2 * first_read_bytes);
+    buffer_.resize(2 * first_read_bytes + block_bytes);
     while (end_ < utf8_mark.size() && fill()) {
     }
     const std::string_view start(buffer_.data(), end_);
@@ -37,14 +62,15 @@ bool CsvReader::fill() {
     if (at_end_) {
         return false;
     }
-    if (buffer_.size() - end_ < read_bytes_) {
+    const auto room = [&] { return buffer_.size() - block_bytes - end_; };
+    if (room() < read_bytes_) {
         if (begin_ > 0) {
             std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
             end_ -= begin_;
             begin_ = 0;
         }
-        if (buffer_.size() - end_ < read_bytes_) {
-            buffer_.resize(std::max(buffer_.size() * 2, end_ + read_bytes_));
+        if (room() < read_bytes_) {
+            buffer_.resize(std::max(buffer_.size() * 2, end_ + read_bytes_ + block_bytes));
         }
     }
     const std::size_t got = source_.read(buffer_.data() + end_, read_bytes_);
@@ -56,18 +82,42 @@ bool CsvReader::fill() {
     return got > 0;
 }
 
-/// Where the record that begins at begin_ ends, reading on as needed.
-CsvReader::Extent CsvReader::find_end() {
-    // Most records have no quotes and end in LF or CRLF: three searches find that out faster than a look at each byte.
-    const std::string_view held(buffer_.data() + begin_, end_ - begin_);
-    if (const std::size_t feed = held.find('\n'); feed != std::string_view::npos) {
-        const std::string_view line = held.substr(0, feed);
-        const std::size_t carriage = line.find('\r');
-        const bool plain = carriage == std::string_view::npos || carriage + 1 == feed;
-        if (plain && line.find('"') == std::string_view::npos) {
-            return {std::min(carriage, feed), feed + 1, false};
+/// The next record where it is held whole, has no quotes and ends in LF or CRLF, as most do; false: nothing was read.
+bool CsvReader::next_plain() {
+    fields_.clear();
+    const char* const text = buffer_.data();
+    std::size_t field = begin_;
+    bool guards = false;
+    for (std::size_t block = begin_; block < end_; block += block_bytes) {
+        for (unsigned marks = marks_of(text + block); marks != 0; marks &= marks - 1) {
+            const std::size_t at = block + static_cast<std::size_t>(std::countr_zero(marks));
+            const char mark = text[at];
+            if (mark == ',') {
+                fields_.emplace_back(text + field, at - field);
+                field = at + 1;
+            } else if (mark == '\'') {
+                guards = true;
+            } else if (at >= end_ || mark == '"' || (mark == '\r' && (at + 1 >= end_ || text[at + 1] != '\n'))) {
+                return false;
+            } else {  // the record's end
+                if (at == begin_ || at - begin_ > most_csv_record_bytes) {
+                    return false;
+                }
+                fields_.emplace_back(text + field, at - field);
+                record_line_ = next_line_++;
+                begin_ = at + (mark == '\r' ? 2 : 1);
+                if (guards) {
+                    remove_guards();
+                }
+                return true;
+            }
         }
     }
+    return false;
+}
+
+/// Where the record that begins at begin_ ends, reading on as needed.
+CsvReader::Extent CsvReader::find_end() {
     std::size_t at = 0;  // from begin_
     bool inside = false;
     bool quotes = false;
@@ -116,6 +166,9 @@ bool CsvReader::next() {
         if (begin_ == end_ && !fill()) {
             return false;
         }
+        if (next_plain()) {
+            return true;
+        }
         record_line_ = next_line_;
         const Extent extent = find_end();
         const std::string_view record(buffer_.data() + begin_, extent.length);
@@ -135,11 +188,15 @@ bool CsvReader::next() {
             split(record);
         }
         if (record.find('\'') != std::string_view::npos) {
-            for (std::string_view& field : fields_) {
-                field.remove_prefix(has_formula_guard(field) ? 1 : 0);
-            }
+            remove_guards();
         }
         return true;
+    }
+}
+
+void CsvReader::remove_guards() {
+    for (std::string_view& field : fields_) {
+        field.remove_prefix(has_formula_guard(field) ? 1 : 0);
     }
 }
 

@@ -37,8 +37,10 @@ private:
         bool quotes;
     };
     bool fill();
+    bool next_plain();
     Extent find_end();
     void split(std::string_view record);
+    void remove_guards();
     void split_quoted(std::string_view record);
 
     ByteSource& source_;

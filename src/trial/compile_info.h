@@ -13,7 +13,7 @@ namespace normtune {
 struct CompileInfo {
     double compile_ms = 0;  // 0: compiled ahead of time
     bool from_cache = false;
-    std::string code_hash;  // of the machine code, or of the selected functions on a CPU: equal hash, equal code
+    std::string code_hash;  // of the machine code; on a CPU of the selected functions, and the build: equal hash, equal code
     std::optional<int> registers;
     std::optional<int> spill_bytes;
     std::optional<int> shared_bytes;

@@ -127,14 +127,14 @@ template <typename V, Is<CompileInfo> T>
 void describe(V& v, T& compile) {
     using namespace fields;
     v("compile_ms", compile.compile_ms, "Time of compiling; 0: compiled ahead of time", figure(3, "milliseconds").at(27));
-    v("code_hash", compile.code_hash, "Of the machine code: equal hash, equal code", in_csv.at(place::code));
+    v("code_hash", compile.code_hash, "Of the machine code: equal hash, equal code", in_csv.compared_at(place::code));
     v("from_cache", compile.from_cache, "The compiled code was on disk", in_csv.at(place::code));
     v("registers", compile.registers, "Registers a thread", count.at(place::code));
     v("spill_bytes", compile.spill_bytes, "Spilled by a thread", bytes.at(place::code));
-    v("shared_bytes", compile.shared_bytes, "Shared memory of a program", bytes.at(place::code));
+    v("shared_bytes", compile.shared_bytes, "Shared memory of a program", bytes.compared_at(place::code));
     v("occupancy", compile.occupancy, "Resident threads over the most possible", figure(4).at(place::code));
     v("workspace_bytes", compile.workspace_bytes, "Beside the op's tensors", bytes.at(place::code));
-    v("programs", compile.programs, "Programs of the main kernel's grid", count.at(place::code));
+    v("programs", compile.programs, "Programs of the main kernel's grid", count.compared_at(place::code));
 }
 
 template <typename V, Is<TensorCheck> T>

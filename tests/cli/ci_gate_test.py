@@ -44,6 +44,7 @@ def make_twenty_times_faster(path):
             measurement[key] /= 20
         for round_ in measurement["rounds"]:
             round_["median_us"] /= 20
+        record["compile"]["code_hash"] = "f" * 32  # other code: the same could not have become slower
         measurement["final_rounds_us"] = [us / 20 for us in measurement["final_rounds_us"]]
     path.write_text(json.dumps(results))
 

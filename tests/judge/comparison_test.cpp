@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/summary.h"
@@ -70,15 +71,15 @@ TEST(Compare, TimesFromTheStoreAreTold) {
     EXPECT_EQ(stored.stored.problems, 1U);
     EXPECT_EQ(stored.stored.oldest_day, "2026-10-31");
     const ResultRows measured = rows(synthetic_results(small(2)));
-    EXPECT_TRUE(stored_remarks(compared(measured, measured)).empty());
-    const std::vector<std::string> remarks = stored_remarks(compared(measured, stored));
+    EXPECT_TRUE(remarks_on(compared(measured, measured)).empty());
+    const std::vector<std::string> remarks = remarks_on(compared(measured, stored));
     ASSERT_EQ(remarks.size(), 1U);
     EXPECT_NE(remarks[0].find("file: the times of 1 problem were not measured"), std::string::npos) << remarks[0];
     EXPECT_NE(remarks[0].find("2026-10-31"), std::string::npos) << remarks[0];
-    EXPECT_EQ(stored_remarks(compared(stored, stored)).size(), 2U);
+    EXPECT_EQ(remarks_on(compared(stored, stored)).size(), 2U);
     CompareSettings memory;
     memory.metric = Metric::memory;
-    EXPECT_TRUE(stored_remarks(compared(stored, stored, memory)).empty());
+    EXPECT_TRUE(remarks_on(compared(stored, stored, memory)).empty());
 }
 
 // A race's few rounds are no measurement to compare with.
@@ -289,6 +290,125 @@ TEST(Compare, LaunchesThatBecameSlowerAreNoRegressionOfShortKernels) {
     EXPECT_EQ(compared(before, slower_launch).count(Verdict::slower), 0U);
     const ResultRows slower_kernels = with_short_kernels(2, 2.32, 1.33);
     EXPECT_EQ(compared(before, slower_kernels).count(Verdict::slower), 5U);
+}
+
+/// Gives every trial a code of its own, and those that `changed` chooses another one.
+ResultRows with_codes(Results results, const std::function<bool(std::size_t)>& changed) {
+    for (std::size_t i = 0; i < results.records.size(); ++i) {
+        results.records[i].compile.emplace().code_hash = fmt::format("{:031}{}", i, changed(i) ? 'b' : 'a');
+    }
+    return rows(results);
+}
+
+void lengthen(Record& record, double factor, double more_us) {
+    Measurement& m = *record.measurement;
+    m.p50_us = m.p50_us * factor + more_us;
+    for (Round& round : m.rounds) {
+        round.median_us = round.median_us * factor + more_us;
+    }
+}
+
+const auto none = [](std::size_t) { return false; };
+const auto odd = [](std::size_t trial) { return trial % 2 == 1; };
+
+TEST(SameCode, CannotHaveBecomeSlower) {
+    Results after = synthetic_results(small(2));
+    lengthen(after.records[7], 1.5, 0);
+    const ResultRows a = with_codes(synthetic_results(small(1)), none);
+    const ResultRows b = with_codes(after, none);
+    const Comparison comparison = compared(a, b);
+    EXPECT_EQ(comparison.count(Verdict::same_code), 30U);
+    EXPECT_TRUE(comparison.all_same_code());
+    ASSERT_EQ(remarks_on(comparison).size(), 1U);
+    EXPECT_NE(remarks_on(comparison)[0].find("all 30 pairs"), std::string::npos);
+    CompareSettings settings;
+    settings.judge_same_code = true;
+    EXPECT_EQ(compared(a, b, settings).pairs[7].verdict, Verdict::slower);
+}
+
+TEST(SameCode, IsOneLaunchOnOneDeviceByOneDriver) {
+    const Results before = synthetic_results(small(1));
+    const ResultRows a = with_codes(before, none);
+    Results other_grid = before;
+    for (Record& record : other_grid.records) {
+        record.compile.emplace().code_hash = "";
+    }
+    EXPECT_EQ(compared(a, rows(other_grid)).count(Verdict::same_code), 0U);  // not told
+    Results other_driver = before;
+    other_driver.environment.device.driver = "another";
+    CompareSettings settings;
+    settings.across = {Facet::driver};
+    const ResultRows b = with_codes(other_driver, none);
+    EXPECT_EQ(compared(a, b, settings).count(Verdict::same_code), 0U);
+    EXPECT_EQ(compared(a, b, settings).count(Verdict::same), 30U);
+}
+
+TEST(SameCode, IsTheControlForAllOthers) {
+    Results after = synthetic_results(small(2));
+    for (std::size_t i = 0; i < after.records.size(); ++i) {  // each launch takes 2 us longer, which no floor tells
+        lengthen(after.records[i], i == 9 ? 1.15 : 1.0, 2);
+    }
+    const ResultRows a = with_codes(synthetic_results(small(1)), none);
+    const ResultRows b = with_codes(after, odd);
+    const Comparison comparison = compared(a, b);
+    EXPECT_EQ(comparison.count(Verdict::same_code), 15U);
+    EXPECT_FALSE(comparison.all_same_code());
+    EXPECT_NEAR(comparison.control.shift_us, 2, 0.3);
+    EXPECT_EQ(comparison.count(Verdict::slower), 1U);
+    EXPECT_EQ(comparison.pairs[9].verdict, Verdict::slower);
+    EXPECT_NEAR(comparison.pairs[9].ratio, 1.15, 0.03);
+    CompareSettings settings;
+    settings.judge_same_code = true;
+    EXPECT_GT(compared(a, b, settings).count(Verdict::slower), 5U);  // without a control the launches look like the kernels
+}
+
+TEST(Floor, WhatItMovedByIsTakenOff) {
+    Results before = synthetic_results(small(1));
+    Results after = synthetic_results(small(2));
+    for (Record& record : before.records) {
+        record.measurement->floor_us = 0.98;
+    }
+    for (std::size_t i = 0; i < after.records.size(); ++i) {
+        lengthen(after.records[i], i == 9 ? 1.2 : 1.0, 1.5);
+        after.records[i].measurement->limit_us += 1.5;
+        after.records[i].measurement->floor_us = 2.48;
+    }
+    const ResultRows a = rows(before);
+    const ResultRows b = rows(after);
+    const Comparison comparison = compared(a, b);
+    EXPECT_NEAR(comparison.floor_change_us(comparison.pairs[0]), 1.5, 1e-6);
+    EXPECT_EQ(comparison.count(Verdict::slower), 1U);
+    EXPECT_EQ(comparison.pairs[9].verdict, Verdict::slower);
+    for (Record& record : after.records) {
+        record.measurement->floor_us = 0;
+    }
+    const ResultRows unknown = rows(after);
+    EXPECT_GT(compared(a, unknown).pairs[0].ratio, comparison.pairs[0].ratio);
+}
+
+TEST(Processes, TellWhatRunsDifferBy) {
+    std::vector<Results> before;
+    std::vector<Results> after;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SyntheticSweep sweep = small(2 * seed);
+        sweep.run_deviation = 0.02;
+        before.push_back(synthetic_results(sweep));
+        sweep.seed = 2 * seed + 1;
+        sweep.planted = [](int problem, int) { return problem == 3 ? 1.3 : 1.0; };
+        after.push_back(synthetic_results(sweep));
+    }
+    const ResultRows a = rows_of_runs(before, "before");
+    const ResultRows b = rows_of_runs(after, "after");
+    const Comparison comparison = compared(a, b);
+    ASSERT_EQ(comparison.pairs.size(), 30U);
+    EXPECT_EQ(comparison.processes[0], 3U);
+    EXPECT_EQ(comparison.pairs[0].evidence, Evidence::processes);
+    EXPECT_EQ(comparison.count(Verdict::slower), 5U);
+    EXPECT_NEAR(comparison.of_a_run, 0.028, 0.015);  // 2 % of a trial, 2 % of the device
+    EXPECT_GT(comparison.runs_to_find(0.05), comparison.runs_to_find(0.1));
+    EXPECT_EQ(comparison.runs_to_find(0.005), 0);  // more than 99
+    const ResultRows one = rows(before[0]);
+    EXPECT_EQ(compared(one, b).processes[1], 3U);
 }
 
 TEST(Judge, IntervalAndThresholdBothCount) {

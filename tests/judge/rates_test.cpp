@@ -2,7 +2,7 @@
 // more of them, and on recorded sweeps.
 #include <gtest/gtest.h>
 
-#include "judge/comparison.h"
+#include "judge/disturbed_runs.h"
 #include "judge/synthetic_runs.h"
 
 namespace normtune {
@@ -52,6 +52,48 @@ INSTANTIATE_TEST_SUITE_P(Noise, Rates,
                          ::testing::Values(NoiseShape::normal, NoiseShape::skewed, NoiseShape::drifting, NoiseShape::bimodal,
                                            NoiseShape::outliers),
                          [](const auto& noise) { return std::string(testing::noise_shape_names.name(noise.param)); });
+
+using testing::Disturbance;
+using testing::DisturbedRuns;
+using testing::Known;
+using testing::Planted;
+
+/// The share of pairs that are called: of those that were slowed down, else of all that are not known to be of the same code.
+double called(Disturbance disturbance, const Known& known, const Planted& planted) {
+    static const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/h100_a");
+    double count = 0;
+    double pairs = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        const auto [before, after] = runs.draw(disturbance, known, planted, seed);
+        const Comparison comparison = compare(before, after, {});
+        for (const Pair& pair : comparison.pairs) {
+            if (planted.slowdown > 0 ? runs.is_planted(pair, known, planted, seed) && pair.before > 10 : !pair.same_code) {
+                ++pairs;
+                count += pair.verdict == Verdict::slower || (planted.slowdown <= 0 && pair.verdict == Verdict::faster) ? 1 : 0;
+            }
+        }
+    }
+    return count / pairs;
+}
+
+class Disturbed : public ::testing::TestWithParam<Disturbance> {};
+
+TEST_P(Disturbed, FewPairsAreCalledWhereRunsOrACodeTellWhatIsNoise) {
+    for (const Known& known : {Known{1, true}, Known{3, false}, Known{3, true}}) {
+        EXPECT_LE(called(GetParam(), known, {}), 0.005) << known.runs << " runs, codes " << known.codes;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, Disturbed,
+                         ::testing::Values(Disturbance::none, Disturbance::drift, Disturbance::trials, Disturbance::rounds,
+                                           Disturbance::states, Disturbance::floor));
+
+TEST(DisturbedRates, ThreeRunsASideFindSmallSlowdowns) {
+    for (const Disturbance disturbance : {Disturbance::drift, Disturbance::trials}) {
+        EXPECT_GE(called(disturbance, {3, false}, {0.03, 10}), 0.95);
+        EXPECT_GE(called(disturbance, {3, false}, {0.02, 10}), 0.9);
+    }
+}
 
 }  // namespace
 }  // namespace normtune

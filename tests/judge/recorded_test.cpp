@@ -22,7 +22,9 @@ TEST(Recorded, AtMostHalfAPercentOfEqualPairsIsCalled) {
         for (const ResultRows& before : sweeps) {
             for (const ResultRows& after : sweeps) {
                 if (&before != &after) {
-                    const Comparison comparison = compare(before, after, {});
+                    CompareSettings settings;
+                    settings.judge_same_code = true;
+                    const Comparison comparison = compare(before, after, settings);
                     EXPECT_EQ(comparison.not_comparable, "");
                     pairs += comparison.pairs.size();
                     called += comparison.count(Verdict::slower) + comparison.count(Verdict::faster);

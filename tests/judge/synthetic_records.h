@@ -31,7 +31,7 @@ struct Times {
     double p50_us;
 };
 
-/// Adds a problem's trials; the fastest has rank 1. There are no rounds, so every difference is told apart.
+/// Adds a problem's trials; the fastest has rank 1. There are no rounds.
 inline void add(Results& results, const Problem& problem, const std::vector<Times>& times) {
     results.environment.device = gpu();
     std::size_t best = 0;

@@ -31,6 +31,9 @@ TEST(Problem, KeysComeBack) {
 
 TEST(Problem, BadKeysSayWhatWouldBeRight) {
     const std::pair<const char*, const char*> cases[] = {{"", "op/mode/dtype/casting/ROWSxCOLS"},
+                                                         {"a\nkey", "op/mode/dtype/casting/ROWSxCOLS"},
+                                                         {"rms_norm/for\nward/bf16/llama/1x1", "is not"},
+                                                         {"rms_norm/forward/bf16/llama/1000000000000x1000000000000\n", "is not"},
                                                          {"rmsnorm/forward/bf16/llama/1x1", "one of rms_norm, fused_add_rms_norm"},
                                                          {"rms_norm/forward/bf16/llama/0x4096", "a size from 1 to"},
                                                          {"rms_norm/forward/bf16/llama/-1x4096", "a size from 1 to"},
@@ -46,6 +49,7 @@ TEST(Problem, BadKeysSayWhatWouldBeRight) {
             FAIL() << key;
         } catch (const InputError& error) {
             EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+            EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
         }
     }
 }

@@ -129,6 +129,45 @@ TEST(ResultRows, AFolderStandsForItsResults) {
     EXPECT_EQ(read_result_rows(folder.path()).format, ResultFormat::results_json);
 }
 
+TEST(ResultRows, AFolderOfRunsIsOneOfEveryProcess) {
+    const testing::TemporaryFolder folder;
+    const Results results = sample_results();
+    write_results_json(results, folder / "second.json");
+    std::filesystem::create_directory(folder / "first");
+    write_results_csv(results, (folder / "first") + "/results.csv");
+    const ResultRows rows = read_result_rows(folder.path());
+    ASSERT_EQ(rows.rows.size(), 10U);
+    EXPECT_EQ(rows.rows.front().process, 0);
+    EXPECT_EQ(rows.rows.back().process, 1);
+    EXPECT_EQ(rows.rows[0].problem, rows.rows[5].problem);
+    EXPECT_EQ(rows.rows[0].configuration, rows.rows[5].configuration);
+    std::filesystem::remove_all(folder / "first");
+    std::filesystem::remove(folder / "second.json");
+    EXPECT_THROW(read_result_rows(folder.path()), InputError);
+}
+
+TEST(ResultRows, EqualCodeIsEqualMachineCodeLaunchedAlike) {
+    Results results = sample_results();
+    const auto code_of = [&](const std::string& hash, std::int64_t programs) {
+        results.records.resize(1);
+        CompileInfo& compile = results.records[0].compile.emplace();
+        compile.code_hash = hash;
+        compile.programs = programs;
+        const std::uint64_t of_json = rows_of(results, "json").rows[0].code;
+        const testing::TemporaryFolder folder;
+        write_results_csv(results, folder / "results.csv");
+        EXPECT_EQ(read_result_rows(folder / "results.csv").rows[0].code, of_json);
+        return of_json;
+    };
+    const std::string hash(32, '7');
+    EXPECT_EQ(code_of("", 8), 0U);
+    EXPECT_EQ(code_of(hash.substr(16), 8), 0U);  // names of functions
+    EXPECT_NE(code_of(hash, 8), 0U);
+    EXPECT_EQ(code_of(hash, 8), code_of(hash, 8));
+    EXPECT_NE(code_of(hash, 8), code_of(hash, 16));
+    EXPECT_NE(code_of(hash, 8), code_of(std::string(32, '8'), 8));
+}
+
 TEST(StringInterner, AreKeptOnce) {
     StringInterner texts;
     std::vector<TextId> ids;

@@ -6,6 +6,7 @@
 
 #include "devices/cpu/traits.h"
 #include "devices/device.h"
+#include "support/build_id.h"
 #include "support/random.h"
 
 namespace normtune::cpu {
@@ -48,7 +49,8 @@ public:
         }
         passes_.prepare_gamma = set_.prepare_gamma(key(1));
         passes_.fence = set_.fence;
-        passes_.code_hash = fmt::format("{:016x}", fnv1a(code_));
+        static const std::string build = build_id();
+        passes_.code_hash = fmt::format("{:016x}{:016x}", fnv1a(code_), fnv1a(build));
         return passes_;
     }
 

@@ -22,7 +22,7 @@ struct SelectedPasses {
     GammaPass prepare_gamma = nullptr;
     FoldPass fold = nullptr;  // dgamma, rounded to the weights' type
     void (*fence)() = nullptr;
-    std::string code_hash;  // of the names of the passes in use: equal hash, equal code
+    std::string code_hash;  // of the names of the passes in use, and the build that has them: equal hash, equal code
 };
 
 /// Throws DeviceError (unsupported): a combination that is not built.
