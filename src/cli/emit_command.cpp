@@ -83,6 +83,9 @@ public:
         manifest.options.clear();
         manifest.code = {code.code_hash, code.registers.value_or(0), code.spill_bytes.value_or(0), code.shared_bytes.value_or(0),
                          code.occupancy.value_or(0)};
+        if (!code.registers) {  // machine code of others: without a hash nobody takes the figures for known
+            manifest.code.hash.clear();
+        }
         if (own != nullptr) {
             manifest.plan = gpu::launch_plan(*own, problem, target);
         }

@@ -61,6 +61,9 @@ std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder
         out->read(in);
         return out;
     }
+    if (!in.find("problem")) {
+        in.fail("has neither a \"problem\", the one that it is for, nor \"claims\", which say what it is for");
+    }
     auto single = std::make_shared<LaunchManifest>(read_launch_manifest(in));
     single->provider = out->provider_;
     single->folder = out->path_;

@@ -228,6 +228,11 @@ TEST(KernelFolder, SaysWhatIsWrongAndWhere) {
         const std::string error = error_of(tuned_json(), pointer, value);
         EXPECT_EQ(error.find(file + expected), 0U) << pointer << ": " << error;
     }
+    json neither = tuned_json();
+    neither.erase("claims");
+    const std::string unclaimed = write_folder(folder, neither);
+    EXPECT_EQ(refusal([&] { KernelFolder::load(unclaimed); }),
+              file + "has neither a \"problem\", the one that it is for, nor \"claims\", which say what it is for");
     const auto of_files = [&](const char* pointer, const json& value, const char* expected) {
         const std::string error = error_of(compiled_json(), pointer, value);
         EXPECT_EQ(error.find(file + expected), 0U) << pointer << ": " << error;
