@@ -161,8 +161,10 @@ ResultRows read_json_rows(char first, ByteSource& source, const std::string& nam
     return finished(builder, results);
 }
 
-/// The rows of a run of the same selection behind those that are there, as of a process of its own.
-void append(ResultRows& into, const ResultRows& more, std::uint16_t process) {
+/// The rows of a run of the same selection behind those that are there, as of processes of its own.
+void append(ResultRows& into, const ResultRows& more) {
+    const auto last = std::ranges::max_element(into.rows, {}, &ResultRow::process);
+    const int first = last == into.rows.end() ? 0 : last->process + 1;
     std::vector<TextId> texts(more.texts.size());
     for (std::size_t id = 0; id < texts.size(); ++id) {
         texts[id] = into.texts.intern(more.texts[static_cast<TextId>(id)]);
@@ -197,7 +199,7 @@ void append(ResultRows& into, const ResultRows& more, std::uint16_t process) {
         row.configuration = texts[row.configuration];
         row.reason = texts[row.reason];
         row.first_round += rounds;
-        row.process = process;
+        row.process = static_cast<std::uint16_t>(first + row.process);
         into.rows.push_back(row);
     }
     into.rounds_us.insert(into.rounds_us.end(), more.rounds_us.begin(), more.rounds_us.end());
@@ -221,7 +223,7 @@ ResultRows read_rows_file(const std::string& file) {
 ResultRows rows_of_runs(std::span<const Results> runs, std::string name) {
     ResultRows rows = rows_of(runs.front(), std::move(name));
     for (std::size_t i = 1; i < runs.size(); ++i) {
-        append(rows, rows_of(runs[i], {}), static_cast<std::uint16_t>(i));
+        append(rows, rows_of(runs[i], {}));
     }
     return rows;
 }
@@ -239,7 +241,7 @@ ResultRows read_result_rows(const std::string& path) {
     const std::vector<std::string> files = files_of(path);
     ResultRows rows = read_rows_file(files.front());
     for (std::size_t i = 1; i < files.size(); ++i) {
-        append(rows, read_rows_file(files[i]), static_cast<std::uint16_t>(i));
+        append(rows, read_rows_file(files[i]));
         rows.name = path;
     }
     return rows;

@@ -81,6 +81,26 @@ void RowBuilder::add(const Record& record, std::string_view candidate, std::stri
     const std::string_view timer = measured ? std::string_view(record.measurement->timer) : std::string_view();
     row.origin = origin(record, driver, timer, cold);
     rows_.rows.push_back(row);
+    for (std::size_t i = 0; measured && i < record.measurement->repetitions.size(); ++i) {
+        if (record.measurement->repetitions[i].p50_us > 0) {  // a CSV has their number alone
+            add_repetition(*record.measurement, record.measurement->repetitions[i]);
+        }
+    }
+}
+
+void RowBuilder::add_repetition(const Measurement& measured, const Repetition& repetition) {
+    Measurement again = measured;
+    again.rounds = repetition.rounds;
+    again.final_rounds_us.clear();
+    again.p20_us = repetition.p20_us;
+    again.p50_us = repetition.p50_us;
+    again.p80_us = repetition.p80_us;
+    again.limit_us = repetition.limit_us;
+    again.floor_us = repetition.floor_us;
+    ResultRow row = rows_.rows.back();
+    add_measurement(row, again);
+    row.process = static_cast<std::uint16_t>(repetition.process - 1);
+    rows_.rows.push_back(row);
 }
 
 void RowBuilder::add_measurement(ResultRow& row, const Measurement& measured) {

@@ -24,8 +24,8 @@ public:
     TextId text(std::string_view text) { return rows_.texts.intern(text); }
     /// The same with what is not UTF-8, and control characters, replaced: reports print texts as they are.
     TextId shown(std::string_view text);
-    /// A trial's row; `candidate` is its candidate's identity. Rounds that the device throttled are left out where four
-    /// others remain.
+    /// A trial's row, and one for what each further process gave it; `candidate` is its candidate's identity. Rounds that the
+    /// device throttled are left out where four others remain.
     void add(const Record& record, std::string_view candidate, std::string_view driver, bool cold_is_known = true, int line = 0);
     /// Problems and origins with an equal key or equal members are one.
     std::uint32_t problem(const Problem& problem);
@@ -37,6 +37,7 @@ public:
 
 private:
     void add_measurement(ResultRow& row, const Measurement& measured);
+    void add_repetition(const Measurement& measured, const Repetition& repetition);
     std::uint32_t add_problem(const Problem& problem);
     std::uint32_t origin(const Record& record, std::string_view driver, std::string_view timer, RowOrigin::Cold cold);
 

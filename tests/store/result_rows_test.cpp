@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -144,6 +145,37 @@ TEST(ResultRows, AFolderOfRunsIsOneOfEveryProcess) {
     std::filesystem::remove_all(folder / "first");
     std::filesystem::remove(folder / "second.json");
     EXPECT_THROW(read_result_rows(folder.path()), InputError);
+}
+
+TEST(ResultRows, WhatAFurtherProcessGaveIsARowOfIt) {
+    Results results = sample_results();
+    Measurement& measured = *results.records[0].measurement;
+    measured.repetitions = {{2, {{92, 10, false}, {94, 10, false}}, 91, 93, 95, 81, 0.25}, {3, {{90, 10, false}}, 89, 90, 91, 80, 0.5}};
+    const ResultRows rows = rows_of(results, "x");
+    ASSERT_EQ(rows.rows.size(), 7U);
+    for (std::size_t i = 1; i < 3; ++i) {
+        const ResultRow& row = rows.rows[i];
+        const Repetition& repetition = measured.repetitions[i - 1];
+        EXPECT_EQ(row.process, i);
+        EXPECT_EQ(row.problem, rows.rows[0].problem);
+        EXPECT_EQ(row.configuration, rows.rows[0].configuration);
+        EXPECT_EQ(row.code, rows.rows[0].code);
+        EXPECT_EQ(row.p50_us, repetition.p50_us);
+        EXPECT_EQ(double{row.floor_us}, repetition.floor_us);
+        EXPECT_EQ(double{row.limit_us}, repetition.limit_us);
+        EXPECT_EQ(rows.rounds_of(row).size(), repetition.rounds.size());
+        EXPECT_EQ(rows.rounds_of(row)[0], repetition.rounds[0].median_us);
+        EXPECT_TRUE(rows.finals_of(row).empty());
+    }
+    const Results runs[] = {results, results};
+    const ResultRows both = rows_of_runs(runs, "x");
+    std::set<std::uint16_t> processes;
+    for (const ResultRow& row : both.rows) {
+        if (row.configuration == both.rows[0].configuration && row.problem == both.rows[0].problem) {
+            EXPECT_TRUE(processes.insert(row.process).second) << row.process;
+        }
+    }
+    EXPECT_EQ(processes, (std::set<std::uint16_t>{0, 1, 2, 3, 4, 5}));
 }
 
 TEST(ResultRows, EqualCodeIsEqualMachineCodeLaunchedAlike) {
