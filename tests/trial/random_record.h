@@ -51,6 +51,7 @@ public:
                     text(),
                     whole(0, 7),
                     text(),
+                    text(),
                     whole(1, 64),
                     whole(1, 304),
                     whole(1, 1024),
