@@ -174,7 +174,7 @@ TEST(Journal, OtherGarbageIsAnErrorWithItsLine) {
     EXPECT_EQ(error_after("\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after(std::string(512, '\0') + "\n").find(path + ":3: is not JSON: "), 0u);
     EXPECT_EQ(error_after("[1]\n"), path + ":3: expected an object, got an array");
-    EXPECT_EQ(error_after("{}\n"), path + ":3: is no line of a journal: it has none of \"record\", \"final\" and \"void\"");
+    EXPECT_EQ(error_after("{}\n"), path + ":3: is no line of a journal: it has none of \"record\", \"final\", \"repetition\" and \"void\"");
     EXPECT_EQ(error_after("{\"record\":{\"timestamp\":5}}\n"), path + ":3: record/timestamp: expected text, got the number '5'");
 }
 
