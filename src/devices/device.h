@@ -8,8 +8,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "measure/rotation.h"
 #include "problem/problem.h"
 #include "space/device_info.h"
 #include "trial/candidate.h"
@@ -50,7 +52,33 @@ public:
     virtual void download(TensorRole role, int set, std::span<std::byte> bytes) const = 0;
     /// Fills the whole span of a tensor with `word`, little-endian, again and again; `bytes` is its span_bytes().
     virtual void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes);
+    /// Where the tensor lies for a DeviceProgram; 0: the problem has none such, or the device no programs.
+    virtual std::uint64_t address(TensorRole /*role*/, int /*set*/) const { return 0; }
 };
+
+/// Memory of a DeviceProgram.
+class DeviceMemory {
+public:
+    virtual ~DeviceMemory() = default;
+    virtual std::uint64_t address() const = 0;
+    /// From its start. Throw DeviceError: launch_failed.
+    virtual void write(std::span<const std::byte> bytes) = 0;
+    virtual void read(std::span<std::byte> bytes) const = 0;
+};
+
+/// Code that is none of the op's, on the device: verification compares there what lies there.
+class DeviceProgram {
+public:
+    virtual ~DeviceProgram() = default;
+    /// Throws DeviceError: out_of_memory.
+    virtual std::unique_ptr<DeviceMemory> allocate(std::int64_t bytes) = 0;
+    /// Queues a launch of `programs` with 256 threads each; reads of memory wait for it. Each argument takes eight bytes.
+    /// Throws DeviceError: launch_failed.
+    virtual void launch(const char* kernel, std::int64_t programs, std::span<const std::uint64_t> arguments) = 0;
+};
+
+/// The workspace that a launch finds: zeros, as before the first launch ever, or what the launch before it left.
+enum class Workspace { cleared, as_left };
 
 struct BufferRequest {
     std::int64_t rotation_bytes = 0;  // sets are added until inputs and outputs together take this much; 0: one set
@@ -89,10 +117,15 @@ public:
     /// Host memory that downloads are fast into; it lasts until the next call.
     virtual std::span<std::byte> staging(std::size_t bytes);
     /// One launch on one set, finished on return. Throws DeviceError: launch_failed, out_of_memory.
-    virtual void run(const Kernel& kernel, Buffers& buffers, int set) = 0;
+    virtual void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) = 0;
     /// kind copy: the fastest copy of the problem's signals (measure/traffic.h), over the same rotation, which leaves inputs
     /// as they are and outputs not; kind empty: a launch of nothing. `kernel` is null for both.
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;
+    /// Sets that the next sample of a kernel launches on.
+    virtual Window next_window(const Kernel& /*kernel*/, const Buffers& /*buffers*/, bool /*cold*/) const { return {}; }
+    /// Compiles and loads code that needs no vendor's header. Null: the device has no memory of its own, and outputs are
+    /// compared on the host. Throws DeviceError: compile_failed.
+    virtual std::unique_ptr<DeviceProgram> load(std::string_view /*source*/) { return nullptr; }
 
 private:
     std::vector<std::byte> staging_;  // grows and stays: a vector that is resized to and fro clears its bytes each time

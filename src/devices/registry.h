@@ -41,8 +41,8 @@ struct BackendRow {
     std::function<std::shared_ptr<void>(const DeviceInfo&, int mhz)> lock_clock = nullptr;
     /// That the process's environment makes measurements useless; empty: it does not.
     std::function<std::string()> warning = nullptr;
-    /// In a Verifier's place, on a device that computes nothing.
-    std::function<Verification(Device&, const Problem&, const Candidate&)> verify = nullptr;
+    /// In a Verifier's place, on a device that computes nothing. `timed`: after the last round.
+    std::function<Verification(Device&, const Problem&, const Candidate&, bool timed)> verify = nullptr;
 };
 
 const BackendRow& backend_row(Backend backend);

@@ -18,22 +18,6 @@ inline constexpr NameTable<Mode, 3> mode_names{{"forward", "backward", "full"}};
 inline constexpr NameTable<Casting, 3> casting_names{{"llama", "gemma", "none"}};
 inline constexpr NameTable<ResidualPrecision, 2> residual_names{{"rounded", "fp32"}};
 
-/// A rounding contract: which intermediates are rounded to x's type T. All others and all sums are fp32, and each
-/// output is rounded once to its own type. (g = offset + gamma, m = dy·g; dx = rstd·m − (rstd³/N)·Σ(m·x)·x [+ ds].)
-struct RoundingPoints {
-    bool squares = false;   // T(x·x), of which rstd is made
-    bool scale = false;     // T(rstd), where it multiplies x
-    bool normal = false;    // n = T(x·rstd), in y = n·g and in dgamma = Σ dy·n
-    bool gain = false;      // g = T(T(offset) + T(gamma))
-    bool gradient = false;  // m = T(dy·g)
-    bool terms = false;     // T(dy·n)
-};
-inline constexpr std::array<RoundingPoints, 3> rounding_points{{
-    {.normal = true},
-    {},
-    {.squares = true, .scale = true, .normal = true, .gain = true, .gradient = true, .terms = true},
-}};
-
 struct Operation {
     Op op = Op::rms_norm;
     Mode mode = Mode::forward;
@@ -60,8 +44,10 @@ struct Operation {
     int row_inputs(bool backward) const { return backward ? descriptor().backward_row_inputs : descriptor().forward_row_inputs; }
     /// The tensor that the backward reads as its x.
     TensorRole backward_input() const { return has_forward() ? descriptor().saved_input : TensorRole::x; }
-    /// The casting's roundings that show: none where x is fp32.
-    RoundingPoints roundings() const { return is_narrow(dtype) ? rounding_points.at(static_cast<std::size_t>(casting)) : RoundingPoints{}; }
+    /// What the casting rounds: nothing where x is fp32.
+    RoundingContract contract() const {
+        return is_narrow(dtype) ? descriptor().contracts[static_cast<std::size_t>(casting)] : RoundingContract{};
+    }
     friend bool operator==(const Operation&, const Operation&) = default;
 };
 

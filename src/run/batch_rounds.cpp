@@ -37,6 +37,9 @@ BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>&
 
 // Trials and references once each, in an order of its own, so that drift within the round favours none of them.
 bool BatchRounds::take_round(const std::vector<bool>& running) {
+    if (lost_) {
+        return false;
+    }
     const std::size_t of_trials = batch_.size() * sides_;
     std::vector<std::size_t> order(of_trials + references_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -61,17 +64,45 @@ void BatchRounds::take(RunningTrial& trial, Series& series) {
     if (failure && failure->of_problem) {
         lost_ = std::move(failure);
     } else if (failure) {
-        trial.failed = trial.stopped = true;
-        if (trial.incumbent) {
-            trial.record = *context_.recorder.find(context_.problem.key(), context_.candidates[trial.id].identity());
-            trial.record.measurement.reset();
-        }
-        trial.record.timestamp = utc_timestamp();
-        trial.record.outcome = failure->outcome;
-        trial.record.reason = failure->reason;
-        context_.recorder.add(std::move(trial.record));
-        context_.session.drop(trial.id);
+        fail(trial, failure->outcome, std::move(failure->reason));
     }
+}
+
+void BatchRounds::fail(RunningTrial& trial, Outcome outcome, std::string reason) {
+    trial.failed = trial.stopped = true;
+    if (trial.incumbent) {
+        trial.record = *context_.recorder.find(context_.problem.key(), context_.candidates[trial.id].identity());
+        trial.record.measurement.reset();
+    }
+    trial.record.timestamp = utc_timestamp();
+    trial.record.outcome = outcome;
+    trial.record.reason = std::move(reason);
+    context_.recorder.add(std::move(trial.record));
+    context_.session.drop(trial.id);
+}
+
+/// After its last round. A trial that is right once and wrong later has no time.
+bool BatchRounds::is_still_right(RunningTrial& trial) {
+    const std::uint64_t seed = mix_seed(context_.options.seed, "checked set/" + context_.problem.key(), trial.id);
+    auto checked = context_.session.check(trial.id, context_.candidates[trial.id], context_.options.cold, seed);
+    if (auto* failure = std::get_if<Failure>(&checked)) {
+        if (failure->of_problem) {
+            lost_ = std::move(*failure);
+        } else {
+            fail(trial, failure->outcome, std::move(failure->reason));
+        }
+        return false;
+    }
+    std::string& reason = std::get<std::string>(checked);
+    if (!reason.empty()) {
+        if (trial.record.verification) {
+            trial.record.verification->passed = false;
+            trial.record.verification->reason = reason;
+        }
+        fail(trial, Outcome::incorrect, std::move(reason));
+        return false;
+    }
+    return true;
 }
 
 void BatchRounds::take(Reference& reference) {
@@ -98,6 +129,9 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
 
 void BatchRounds::stop(std::size_t i, StopReason reason) {
     RunningTrial& trial = batch_[i];
+    if (!trial.incumbent && !is_still_right(trial)) {
+        return;
+    }
     trial.stopped = true;
     if (context_.process > 1) {
         const Measurement m = measurement(trial, trial.series, 0, reason);

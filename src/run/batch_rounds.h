@@ -63,6 +63,8 @@ private:
     };
 
     void take(RunningTrial& trial, Series& series);
+    void fail(RunningTrial& trial, Outcome outcome, std::string reason);
+    bool is_still_right(RunningTrial& trial);
     void take(Reference& reference);
     Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;
 

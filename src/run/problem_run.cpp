@@ -299,9 +299,8 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     }
     const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rounds_end_, batches_, has_incumbent};
     BatchRounds rounds(context, batch);
-    if (!measure_batch(*scheduler_, trials, batch.size() > trials, rounds)) {
-        lost_ = rounds.lost();
-    }
+    measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
+    lost_ = rounds.lost();
     rounds.report();
     for (const RunningTrial& trial : batch) {
         if (trial.failed && !trial.series.empty()) {

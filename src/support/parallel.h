@@ -65,7 +65,7 @@ void on_all_cores(std::size_t count, const Work& work) {
 inline int host_threads(std::int64_t rows, std::int64_t cols) {
     constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;  // elements
     const std::int64_t worth = std::min(rows, rows * cols / worth_a_thread);
-    return static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(worth, usable_cores()), 1, 8));
+    return static_cast<int>(std::clamp<std::int64_t>(worth, 1, usable_cores()));
 }
 
 /// Calls work(first, last, index) once a thread, over disjoint blocks that cover [0, rows); `work` must not throw.

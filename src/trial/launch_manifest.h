@@ -1,6 +1,7 @@
 // A kernel as a folder holds it: its code, and launch.json, which says how it is launched (docs/candidates.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct LaunchManifest {
         int shared_bytes = 0;
         double occupancy = 0;
     } code;
+    std::optional<RoundingContract> rounding;  // that it keeps; none: its problem's casting's
     gpu::LaunchPlan plan;
 
     // Of one that was loaded.

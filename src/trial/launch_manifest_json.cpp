@@ -209,6 +209,35 @@ void describe_launch(Members& io, gpu::Launch& launch) {
     }
 }
 
+/// The points of one pass, by name.
+void describe_points(Members& io, const char* name, bool RoundingPoint::*allowed, RoundingPoints& points) {
+    if (io.in() == nullptr) {
+        io.out[name] = Json::array();
+        for (const RoundingPoint& point : rounding_points) {
+            if (points.*point.member) {
+                io.out[name].push_back(point.name);
+            }
+        }
+    } else if (const auto list = io.find(name, Need::may_lack)) {
+        for (const std::string& word : list->texts()) {
+            const auto is_it = [&](const RoundingPoint& point) { return point.name == word && point.*allowed; };
+            const auto* found = std::find_if(rounding_points.begin(), rounding_points.end(), is_it);
+            if (found == rounding_points.end()) {
+                list->fail(fmt::format("{} is no rounding point of a {}", quoted_for_message(word), name));
+            }
+            points.*found->member = true;
+        }
+    }
+}
+
+void describe_rounding(Members& io, LaunchManifest& manifest) {
+    if (io.in() != nullptr) {
+        manifest.rounding.emplace();
+    }
+    describe_points(io, "forward", &RoundingPoint::forward, manifest.rounding->forward);
+    describe_points(io, "backward", &RoundingPoint::backward, manifest.rounding->backward);
+}
+
 /// The problem by its key, with the eps that a key leaves out.
 void describe_problem(Members& io, Problem& problem) {
     std::string key = io.in() == nullptr ? problem.key() : "";
@@ -239,6 +268,9 @@ void describe(Members& io, LaunchManifest& manifest) {
     io.text("normtune_version", manifest.normtune_version, Need::may_lack);
     io.text("provider", manifest.provider, Need::may_lack);
     describe_problem(io, manifest.problem);
+    if (io.in() != nullptr || manifest.rounding) {
+        io.object("rounding", manifest, describe_rounding);
+    }
     io.text("configuration", manifest.key, Need::may_lack);
     io.text("arch", manifest.arch);
     io.whole("compute_units", manifest.compute_units, std::numeric_limits<int>::max(), Need::may_lack);

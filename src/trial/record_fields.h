@@ -141,9 +141,9 @@ template <typename V, Is<TensorCheck> T>
 void describe(V& v, T& check) {
     using namespace fields;
     v("tensor", tensor_names, check.role, "Which output");
-    v("oracle", check.oracle, R"("exact", or "rounded": with the casting's rounding points)");
-    v("worst_over_bound", check.worst_over_bound, "Error over its bound; above 1 is incorrect; null: infinite", error);
-    v("worst_error", check.worst_error, "In the bound's own measure; null: infinite", error);
+    v("oracle", check.oracle, R"("rounded": with the rounding points of the kernel's contract; "exact" in older files)");
+    v("worst_over_bound", check.worst_over_bound, "Error before the last rounding over its bound; above 1 is incorrect; null: infinite", error);
+    v("worst_error", check.worst_error, "Of what was stored, in unit roundoffs of the value expected; null: infinite", error);
     v("worst_row", check.worst_row, "Row of the worst element; -1: none", {.least = -1});
     v("worst_col", check.worst_col, "Column of the worst element; -1: none", {.least = -1});
     v("unwritten", check.unwritten, "Elements that still held the poison, and gaps that were written", count);
@@ -153,7 +153,7 @@ template <typename V, Is<ShapeCheck> T>
 void describe(V& v, T& check) {
     using namespace fields;
     describe(v, check.shape);
-    v("rows_checked", check.rows_checked, "Rows compared; fewer than rows where the oracle ran on a sample", count);
+    v("rows_checked", check.rows_checked, "Rows compared; in older files fewer than rows, where the oracle ran on a sample", count);
     v("tensors", check.tensors, "One entry a tensor and oracle");
 }
 

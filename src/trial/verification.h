@@ -9,12 +9,12 @@
 
 namespace normtune {
 
-/// One output tensor against one oracle. Errors are over their bound: 1 is at the bound, above it is incorrect.
+/// One output tensor against its oracle, or an input against what it was.
 struct TensorCheck {
     TensorRole role = TensorRole::y;
-    std::string oracle;           // "exact", or "rounded" (the casting's rounding points)
-    double worst_over_bound = 0;  // infinity: NaN, inf or never written where the oracle is finite
-    double worst_error = 0;       // in the bound's own measure: |y − ref| / (u·|ref|), |dx − ref| / (u·row max), …
+    std::string oracle;           // "rounded": with the contract's rounding points; older files have "exact", too
+    double worst_over_bound = 0;  // above 1: incorrect; infinity: NaN, inf, never written, an input that was overwritten
+    double worst_error = 0;       // of what is stored, in unit roundoffs of the value expected
     std::int64_t worst_row = 0;
     std::int64_t worst_col = 0;
     std::int64_t unwritten = 0;  // elements that still hold the poison, and gaps of a stride that were written
@@ -23,7 +23,7 @@ struct TensorCheck {
 
 struct ShapeCheck {
     Shape shape;
-    std::int64_t rows_checked = 0;  // fewer than shape.rows where the oracle was run on a sample of the rows
+    std::int64_t rows_checked = 0;  // older files: fewer than shape.rows where the oracle was run on a sample of the rows
     std::vector<TensorCheck> tensors;
     friend bool operator==(const ShapeCheck&, const ShapeCheck&) = default;
 };

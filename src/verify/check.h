@@ -1,4 +1,4 @@
-// One output tensor, as it came from the device, against the oracles.
+// What is found of a launch's tensors becomes checks of a record, and one line that says what is wrong.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "problem/problem.h"
 #include "trial/verification.h"
-#include "verify/oracle.h"
+#include "verify/summary.h"
 
 namespace normtune {
 
@@ -17,22 +17,8 @@ struct Findings {
     std::string reason;  // one line, of the first check that failed; empty where all hold
 };
 
-/// kernel's rstd / oracle's − 1 of each row, where that is within its bound; else, and where rstd is an input, 0. What
-/// a kernel makes of its own rstd is then judged apart from how well it summed.
-std::vector<double> rstd_deviations(const Problem& problem, std::span<const std::byte> rstd, const Reference& reference);
-
-/// `tensor` is checked as what it holds after the launch: in place, dy as dx. Elements
-/// that still hold the poison, NaN and infinity are looked for in all rows, values compared in the reference's rows.
-void check_output(const Problem& problem, const Tensor& tensor, std::span<const std::byte> bytes, const Reference& reference,
-                  std::span<const double> rstd_deviation, Findings& findings);
-
-/// How the outputs of a formula are judged: its oracle, and its checks with their bounds.
-struct Judge {
-    Reference (*reference)(const Problem&, HostTensors& inputs, std::vector<std::int64_t> rows);
-    void (*check)(const Problem&, const Tensor&, std::span<const std::byte> bytes, const Reference&, std::span<const double> rstd_deviation,
-                  Findings&);
-};
-const Judge& judge_of(Formula formula);
+/// An output against its oracle.
+void check_output(const Problem& problem, const RoundingContract& contract, const OutputSummary& summary, Findings& findings);
 
 /// An input must come back as it went in, gaps of the row stride included.
 void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,

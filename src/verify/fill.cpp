@@ -38,7 +38,7 @@ bool has_small_range(const Operation& operation) {
 }
 
 bool has_small_squares(const Operation& operation) {
-    return has_small_range(operation) && operation.roundings().squares;
+    return has_small_range(operation) && operation.contract().forward.squares;
 }
 
 /// Where dx of a row of zeros, m/√eps, stays finite in the tensor's type.
@@ -57,6 +57,7 @@ float row_scale(const Operation& operation, RowKind kind) {
             return has_small_squares(operation) ? 16 : 1000;
         case RowKind::plain:
         case RowKind::spike:
+        case RowKind::aligned:
             break;
     }
     return 1;
@@ -69,25 +70,39 @@ float spike_height(const Operation& operation, std::int64_t cols) {
     return is_narrow(operation.dtype) ? std::clamp(root / 2, 4.0f, 180.0f) : std::max(4.0f, root / 16);
 }
 
+void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_t seed, std::span<float> out) {
+    const std::uint64_t stream = row_seed(seed, TensorRole::x, row);
+    const float scale = row_scale(problem.operation, kind);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = scale * near_normal(mix(stream + golden * i));
+    }
+    if (kind == RowKind::spike) {
+        const bool last = row == problem.shape.rows - 1;
+        const std::size_t place = last ? out.size() - 1 : static_cast<std::size_t>(mix(stream) % out.size());
+        out[place] = spike_height(problem.operation, problem.shape.cols);
+    }
+}
+
 void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, tensor.role, row);
-    float scale = 1;
-    float mean = 0;
-    const bool of_x = tensor.role == TensorRole::x || tensor.role == TensorRole::residual;
-    const RowKind kind = of_x ? row_kind(problem, row, seed) : RowKind::plain;
-    if (of_x) {
-        scale = row_scale(problem.operation, kind);
-    } else if (tensor.kind == TensorKind::weight) {
-        scale = 0.25f;
-        mean = static_cast<float>(1 - problem.operation.offset);
+    const RowKind kind = row_kind(problem, row, seed);
+    if (tensor.role == TensorRole::x) {
+        draw_x(problem, row, kind, seed, out);
+        return;
     }
+    const bool only_last_aligned = problem.shape.rows < 5 && row == problem.shape.rows - 1;
+    if (tensor.role == TensorRole::dy && (kind == RowKind::aligned || only_last_aligned)) {
+        draw_x(problem, row, kind, seed, out);
+        for (float& value : out) {
+            value = (mix(stream) & 1U) == 0 ? value : -value;
+        }
+        return;
+    }
+    const bool weight = tensor.kind == TensorKind::weight;
+    const float scale = weight ? 0.25f : tensor.role == TensorRole::residual ? row_scale(problem.operation, kind) : 1;
+    const float mean = weight ? static_cast<float>(1 - problem.operation.offset) : 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = mean + scale * near_normal(mix(stream + golden * i));
-    }
-    if (tensor.role == TensorRole::x && kind == RowKind::spike) {
-        const bool last = row == tensor.rows - 1;
-        const std::size_t place = last ? out.size() - 1 : static_cast<std::size_t>(mix(stream) % out.size());
-        out[place] = spike_height(problem.operation, tensor.cols);
     }
 }
 
@@ -105,6 +120,8 @@ RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
             return RowKind::large;
         case 2:
             return zeros;
+        case 3:
+            return RowKind::aligned;
         default:
             break;
     }
@@ -119,6 +136,8 @@ RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
         case 3:
         case 4:
             return RowKind::spike;
+        case 5:
+            return RowKind::aligned;
         default:
             return RowKind::plain;
     }

@@ -13,17 +13,19 @@ namespace normtune {
 /// What a row of x holds. Most are plain: near N(0, 1) (sums of four uniforms). Some lie in wait for a defect:
 enum class RowKind {
     plain,
-    zeros,  // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
-    tiny,   // of eps's own magnitude, so that eps is half of the sum
-    large,  // 1000 times larger (fp16 with casting none: 16, whose squares fit)
-    spike,  // one element carries a fifth of the row's energy: a sum that skips its column is far off
+    zeros,    // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
+    tiny,     // of eps's own magnitude, so that eps is half of the sum
+    large,    // 1000 times larger (fp16 with casting none: 16, whose squares fit)
+    spike,    // one element carries a fifth of the row's energy: a sum that skips its column is far off
+    aligned,  // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows
 };
 
-/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 4 has all kinds.
+/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5 has all kinds.
 RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed);
 
 /// A fresh input tensor, gaps of its row stride poisoned. gamma is 1 + N(0, ¼²) less the offset; dy, ds and residual
-/// are N(0, 1), residual scaled with its row of x. rstd is no draw: the oracle gives it.
+/// are N(0, 1), residual scaled with its row of x, dy in aligned rows x (and in the last row where M < 5). rstd is no draw: the oracle
+/// gives it.
 std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed);
 
 /// Fills with a signalling NaN that no arithmetic produces (results are quiet NaNs) and no copy of an input holds.

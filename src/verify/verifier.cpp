@@ -1,192 +1,264 @@
-#include <algorithm>
-#include <list>
-#include <span>
-#include <vector>
+#include "verify/verifier.h"
 
+#include <list>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "trial/launch_manifest.h"
 #include "verify/check.h"
 #include "verify/companions.h"
+#include "verify/device_oracle.h"
 #include "verify/fill.h"
 #include "verify/oracle.h"
-#include "verify/verifier.h"
 
 namespace normtune {
 
 namespace {
 
-constexpr std::int64_t most_elements_in_full = std::int64_t{1} << 22;
-constexpr std::int64_t sampled_elements = std::int64_t{1} << 20;
-constexpr std::int64_t most_bytes_kept = std::int64_t{4} << 20;  // of a tensor's inputs on the host, and compared afterwards
+HostTensors draw_inputs(const Problem& problem, std::uint64_t seed) {
+    HostTensors inputs;
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
+            inputs[tensor.role] = draw_input(problem, tensor, seed);
+        }
+    }
+    return inputs;
+}
 
-/// One shape of a problem: inputs on the device, what the outputs should be. Serves every configuration.
+std::vector<std::byte> download(Device& device, const Buffers& buffers, const Tensor& tensor, int set) {
+    const std::span<std::byte> staging = device.staging(static_cast<std::size_t>(tensor.span_bytes()));
+    buffers.download(tensor.role, set, staging);
+    return {staging.begin(), staging.end()};
+}
+
+void poison_outputs(const Problem& problem, Buffers& buffers, int set) {
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.access == Access::out) {
+            buffers.fill(tensor.role, set, poison_word(tensor.dtype), tensor.span_bytes());
+        }
+    }
+}
+
+/// One shape of a problem: inputs on the device, what the outputs should be. Serves every candidate of a contract.
 class ShapeCase {
 public:
-    ShapeCase(Device& device, Problem problem, std::uint64_t seed)
-        : device_(device),
-          problem_(std::move(problem)),
-          judge_(judge_of(problem_.operation.descriptor().formula)),
-          tensors_(tensors(problem_)),
-          seed_(seed) {
+    ShapeCase(Device& device, DeviceProgram* program, Problem problem, const RoundingContract& contract, std::uint64_t seed)
+        : device_(device), problem_(std::move(problem)), contract_(contract), seed_(seed) {
         buffers_ = device_.allocate(problem_, BufferRequest{0, seed});
-        HostTensors inputs = draw();
-        const Shape& shape = problem_.shape;
-        const bool small = shape.rows * shape.cols <= most_elements_in_full;
-        reference_ = judge_.reference(problem_, inputs, oracle_rows(shape, small ? most_elements_in_full : sampled_elements, seed));
-        upload(inputs);
-        keep(std::move(inputs));
+        inputs_ = draw_inputs(problem_, seed_);
+        if (program == nullptr) {
+            sums_ = oracle_sums(problem_, contract_, inputs_);
+            upload();
+            return;
+        }
+        upload();
+        on_device_.emplace(device_, *program, problem_, contract_, *buffers_, 0, true, false);
+        inputs_.clear();
     }
 
-    /// `compiled` for this problem. A failure counts once it repeats on inputs that no earlier configuration can have
-    /// spoilt.
-    Findings run(const Kernel& compiled) {
+    /// A failure counts once it repeats on inputs that no earlier candidate can have spoilt.
+    Findings run(const Kernel& kernel, Workspace workspace) {
         const bool fresh = fresh_;
-        Findings findings = run_once(compiled);
+        Findings findings = run_once(kernel, workspace);
         if (!findings.reason.empty()) {
-            HostTensors inputs = draw();
-            add_statistics(problem_, reference_, inputs);
-            upload(inputs);
+            renew();
             if (!fresh) {
-                findings = run_once(compiled);
-                upload(inputs);
+                findings = run_once(kernel, workspace);
+                renew();
             }
         }
         return findings;
     }
 
-    ShapeCheck summary(Findings findings) const {
-        return {problem_.shape, static_cast<std::int64_t>(reference_.rows.size()), std::move(findings.checks)};
-    }
-
-    const Problem& problem() const { return problem_; }
+    ShapeCheck summary(Findings findings) const { return {problem_.shape, problem_.shape.rows, std::move(findings.checks)}; }
+    bool is_of(const Shape& shape, const RoundingContract& contract) const { return problem_.shape == shape && contract_ == contract; }
 
 private:
-    HostTensors draw() const {
-        HostTensors inputs;
-        for (const Tensor& tensor : tensors_) {
-            if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
-                inputs[tensor.role] = draw_input(problem_, tensor, seed_);
-            }
-        }
-        return inputs;
-    }
-
-    void upload(const HostTensors& inputs) {
-        for (const auto& [role, bytes] : inputs) {
+    void upload() {
+        for (const auto& [role, bytes] : inputs_) {
             buffers_->upload(role, 0, bytes);
         }
         fresh_ = true;
     }
 
-    /// What each run needs again: a tensor that kernels write over, and small ones to see that they came back
-    /// unchanged.
-    void keep(HostTensors inputs) {
-        for (const Tensor& tensor : tensors_) {
-            if (tensor.access == Access::in_out || (tensor.access == Access::in && tensor.span_bytes() <= most_bytes_kept)) {
-                kept_[tensor.role] = std::move(inputs[tensor.role]);
-            }
+    void renew() {
+        if (!on_device_) {
+            upload();
+            return;
         }
+        inputs_ = draw_inputs(problem_, seed_);
+        if (!problem_.operation.has_forward()) {
+            oracle_sums(problem_, contract_, inputs_);
+        }
+        upload();
+        inputs_.clear();
     }
 
-    Findings run_once(const Kernel& compiled) {
-        for (const Tensor& tensor : tensors_) {
-            if (tensor.access == Access::out) {
-                buffers_->fill(tensor.role, 0, poison_word(tensor.dtype), tensor.span_bytes());
-            } else if (tensor.access == Access::in_out) {
-                buffers_->upload(tensor.role, 0, kept_.at(tensor.role));
-            }
+    Findings run_once(const Kernel& kernel, Workspace workspace) {
+        poison_outputs(problem_, *buffers_, 0);
+        if (on_device_) {
+            on_device_->restore();
+        } else if (problem_.operation.in_place) {
+            buffers_->upload(TensorRole::dy, 0, inputs_.at(TensorRole::dy));
         }
-        device_.run(compiled, *buffers_, 0);
+        device_.run(kernel, *buffers_, 0, workspace);
         fresh_ = false;
-        std::vector<std::byte> rstd(problem_.operation.has_forward() ? reference_.rstd.size() * sizeof(float) : 0);
-        if (!rstd.empty()) {
-            buffers_->download(TensorRole::rstd, 0, rstd);
-        }
-        const std::vector<double> deviations = rstd_deviations(problem_, rstd, reference_);
         Findings findings;
-        for (const Tensor& tensor : tensors_) {
-            const auto kept = kept_.find(tensor.role);
-            if (tensor.access == Access::in && kept == kept_.end()) {
-                continue;
-            }
-            const std::span<std::byte> bytes = device_.staging(static_cast<std::size_t>(tensor.span_bytes()));
-            buffers_->download(tensor.role, 0, bytes);
-            if (tensor.access == Access::in) {
-                check_input(problem_, tensor, kept->second, bytes, findings);
-            } else {
-                judge_.check(problem_, tensor, bytes, reference_, deviations, findings);
-            }
+        for (const OutputSummary& summary : on_device_ ? compare_on_device(findings) : compare_on_host(findings)) {
+            check_output(problem_, contract_, summary, findings);
         }
         return findings;
     }
 
+    std::vector<OutputSummary> compare_on_device(Findings& findings) {
+        for (const TensorRole role : on_device_->changed()) {
+            HostTensors inputs = draw_inputs(problem_, seed_);
+            if (role == TensorRole::rstd) {
+                oracle_sums(problem_, contract_, inputs);
+            }
+            const Tensor tensor = tensor_of(problem_, role);
+            check_input(problem_, tensor, inputs.at(role), download(device_, *buffers_, tensor, 0), findings);
+        }
+        return on_device_->compare();
+    }
+
+    std::vector<OutputSummary> compare_on_host(Findings& findings) {
+        HostTensors outputs;
+        for (const Tensor& tensor : tensors(problem_)) {
+            if (tensor.access == Access::in) {
+                check_input(problem_, tensor, inputs_.at(tensor.role), download(device_, *buffers_, tensor, 0), findings);
+            } else {
+                outputs[tensor.role] = download(device_, *buffers_, tensor, 0);
+            }
+        }
+        return compare_outputs(problem_, contract_, inputs_, sums_, outputs);
+    }
+
     Device& device_;
     Problem problem_;
-    const Judge& judge_;
-    std::vector<Tensor> tensors_;
+    RoundingContract contract_;
     std::uint64_t seed_;
-    Reference reference_;
     std::unique_ptr<Buffers> buffers_;
-    HostTensors kept_;
-    bool fresh_ = false;  // nothing has run since the inputs were uploaded
+    HostTensors inputs_;                     // for the host's oracle
+    OracleSums sums_;                        // the same
+    std::optional<DeviceOracle> on_device_;  // instead, where the device has programs
+    bool fresh_ = false;                     // nothing has run since the inputs were uploaded
 };
 
 }  // namespace
+
+RoundingContract contract_of(const Candidate& candidate, const Operation& operation) {
+    const bool states = candidate.manifest() != nullptr && candidate.manifest()->rounding && is_narrow(operation.dtype);
+    return states ? *candidate.manifest()->rounding : operation.contract();
+}
 
 struct Verifier::State {
     Device& device;
     Problem problem;
     std::uint64_t seed;
-    std::list<ShapeCase> cases;
+    std::optional<std::unique_ptr<DeviceProgram>> program{};  // once it was asked for
+    std::list<ShapeCase> cases{};
 
-    ShapeCase& find(const Problem& wanted) {
+    DeviceProgram* oracle_program(const RoundingContract& contract) {
+        if (!program) {
+            program = load_device_oracle(device, problem.operation, contract);
+        }
+        return program->get();
+    }
+
+    ShapeCase& find(const Shape& shape, const RoundingContract& contract) {
         for (ShapeCase& known : cases) {
-            if (known.problem().shape == wanted.shape) {
+            if (known.is_of(shape, contract)) {
                 return known;
             }
         }
-        return cases.emplace_back(device, wanted, seed);
+        return cases.emplace_back(device, oracle_program(contract), Problem{shape, problem.operation, {}}, contract, seed);
     }
 
-    /// False where the configuration failed on this shape.
-    bool verify_shape(const Problem& on, const Kernel& compiled, Verification& verification) {
-        ShapeCase& shape_case = find(on);
-        Findings findings = shape_case.run(compiled);
+    /// False where the candidate failed on this shape. Its own is launched twice.
+    bool verify_shape(const Shape& shape, const RoundingContract& contract, const Kernel& kernel, Verification& verification) {
+        ShapeCase& shape_case = find(shape, contract);
+        Findings findings = shape_case.run(kernel, Workspace::cleared);
+        if (findings.reason.empty() && shape == problem.shape) {
+            Findings again = shape_case.run(kernel, Workspace::as_left);
+            if (!again.reason.empty()) {
+                again.reason = "right at the first launch, wrong at a second one on the workspace that it left: " + again.reason;
+                findings = std::move(again);
+            }
+        }
         verification.reason = findings.reason;
         verification.shapes.push_back(shape_case.summary(std::move(findings)));
         return verification.reason.empty();
     }
+
+    std::vector<OutputSummary> compare_set(const RoundingContract& contract, const Buffers& buffers, int set) {
+        if (DeviceProgram* on_device = oracle_program(contract)) {
+            return DeviceOracle(device, *on_device, problem, contract, buffers, set, false, true).compare();
+        }
+        HostTensors inputs;
+        HostTensors outputs;
+        for (const Tensor& tensor : tensors(problem)) {
+            (tensor.access == Access::in ? inputs : outputs)[tensor.role] = download(device, buffers, tensor, set);
+        }
+        const OracleSums sums = oracle_sums(problem, contract, inputs);
+        return compare_outputs(problem, contract, inputs, sums, outputs);
+    }
 };
 
 Verifier::Verifier(Device& device, const Problem& problem, std::uint64_t seed)
-    : state_(std::make_unique<State>(State{device, problem, seed, {}})) {}
+    : state_(std::make_unique<State>(State{device, problem, seed})) {}
 
 Verifier::~Verifier() = default;
 
 Verification Verifier::verify(const Candidate& candidate) {
+    const RoundingContract contract = contract_of(candidate, state_->problem.operation);
     Verification verification;
     verification.seed = state_->seed;
-    verification.passed = state_->verify_shape(state_->problem, *state_->device.compile(state_->problem, candidate), verification);
+    const Shape& shape = state_->problem.shape;
+    verification.passed = state_->verify_shape(shape, contract, *state_->device.compile(state_->problem, candidate), verification);
     const Configuration* own = candidate.configuration();
     if (own == nullptr) {
         return verification;
     }
     const int warp_size = state_->device.info().warp_size;
-    for (const Shape& shape : companion_shapes(state_->problem.shape, *own, warp_size)) {
+    for (const Shape& companion : companion_shapes(shape, *own, warp_size)) {
         if (!verification.passed) {
             break;
         }
-        Problem companion{shape, state_->problem.operation, {}};
         std::unique_ptr<Kernel> compiled;
         try {
-            compiled = state_->device.compile(companion, candidate);
+            compiled = state_->device.compile({companion, state_->problem.operation, {}}, candidate);
         } catch (const DeviceError& error) {
             if (error.fault() == DeviceFault::unsupported) {
                 continue;
             }
             throw;
         }
-        verification.passed = state_->verify_shape(companion, *compiled, verification);
+        verification.passed = state_->verify_shape(companion, contract, *compiled, verification);
     }
     return verification;
+}
+
+std::string Verifier::verify_timed(const Candidate& candidate, const Kernel& kernel, Buffers& buffers, bool cold, std::uint64_t seed) {
+    const Problem& problem = state_->problem;
+    const RoundingContract contract = contract_of(candidate, problem.operation);
+    std::string reason;
+    if (problem.operation.in_place) {
+        reason = state_->find(problem.shape, contract).run(kernel, Workspace::as_left).reason;
+    } else {
+        const Window window = state_->device.next_window(kernel, buffers, cold);
+        const auto within = static_cast<int>(seed % static_cast<std::uint64_t>(window.launches));
+        const int set = cold ? (window.first + within) % buffers.sets() : 0;
+        poison_outputs(problem, buffers, set);
+        state_->device.sample(&kernel, buffers, {.kind = SampleKind::kernel, .cold = cold, .samples = 1, .seed = seed});
+        Findings findings;
+        for (const OutputSummary& summary : state_->compare_set(contract, buffers, set)) {
+            check_output(problem, contract, summary, findings);
+        }
+        reason = std::move(findings.reason);
+    }
+    return reason.empty() ? reason : "right before it was timed, wrong after: " + reason;
 }
 
 }  // namespace normtune

@@ -96,7 +96,7 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
                 break;
         }
     }
-    device.run(*kernel, *buffers, 0);
+    device.run(*kernel, *buffers, 0, Workspace::cleared);
 
     const double u = unit_roundoff(op.dtype);
     const double tight = op.dtype == Dtype::fp32 ? 1e-5 : (op.casting == Casting::gemma ? 1.3 : 2.7) * u;

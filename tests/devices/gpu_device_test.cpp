@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "devices/fake_gpu.h"
@@ -61,8 +63,13 @@ protected:
         std::vector<std::byte> bytes(static_cast<std::size_t>(tensors(problem_).front().span_bytes()), std::byte{7});
         buffers->upload(tensors(problem_).front().role, 0, bytes);
         buffers->fill(TensorRole::y, 0, 0xffffffff, 16 * 1024 * 2);
-        device->run(*kernel, *buffers, 0);
+        device->run(*kernel, *buffers, 0, Workspace::cleared);
         buffers->download(tensors(problem_).front().role, 0, device->staging(bytes.size()));
+        const auto program = device->load("a source");
+        const auto memory = program->allocate(16);
+        memory->write(std::span(bytes).first(16));
+        program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});
+        memory->read(std::span(bytes).first(16));
         for (const SampleKind kind : {SampleKind::kernel, SampleKind::copy, SampleKind::empty}) {
             device->sample(kind == SampleKind::kernel ? kernel.get() : nullptr, *buffers, {.kind = kind, .samples = 2});
         }
@@ -84,7 +91,7 @@ TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
     const auto buffers = device->allocate(problem_, rotating());
     ASSERT_GT(buffers->sets(), 3);
     gpu_.launches.clear();
-    device->run(*kernel, *buffers, 2);
+    device->run(*kernel, *buffers, 2, Workspace::cleared);
     const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
     EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{{"nt_forward", sets.pointer(TensorRole::x, 2)}}));
     EXPECT_EQ(*kernel->info().occupancy, 8 * 128 / 2048.0);
@@ -96,6 +103,42 @@ TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
     EXPECT_EQ(back, bytes);
     EXPECT_THROW(buffers->upload(TensorRole::x, buffers->sets(), bytes), std::logic_error);
     EXPECT_THROW(buffers->download(TensorRole::dy, 0, back), std::logic_error);
+}
+
+TEST_F(GpuDeviceTest, AProgramsCodeRunsOnItsOwnMemory) {
+    const auto device = open();
+    const auto program = device->load("a source");
+    const auto memory = program->allocate(8);
+    const std::array<std::byte, 8> written{std::byte{1}, std::byte{2}};
+    std::array<std::byte, 8> back{};
+    memory->write(written);
+    memory->read(back);
+    EXPECT_EQ(back, written);
+    gpu_.launches.clear();
+    program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});
+    EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{{"nt_of_verification", memory->address()}}));
+    EXPECT_THROW(program->allocate(std::int64_t{1} << 40), DeviceError);
+}
+
+TEST_F(GpuDeviceTest, TheNextSamplesSetsAreKnown) {
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    EXPECT_EQ(device->next_window(*kernel, *buffers, true).first, 0) << "the first sample begins there";
+    for (int i = 0; i < 5; ++i) {
+        device->sample(kernel.get(), *buffers, {.samples = 1});
+        const Window next = device->next_window(*kernel, *buffers, true);
+        const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+        gpu_.launches.clear();
+        device->sample(kernel.get(), *buffers, {.samples = 1});
+        std::set<std::uint64_t> touched;
+        for (const FakeGpu::Launched& launch : gpu_.launches) {
+            touched.insert(launch.first_argument);
+        }
+        for (int launch = 0; launch < next.launches; ++launch) {
+            EXPECT_TRUE(touched.contains(sets.pointer(TensorRole::x, (next.first + launch) % sets.sets())));
+        }
+    }
 }
 
 TEST_F(GpuDeviceTest, ARotationGoesThroughAllItsSets) {
@@ -401,11 +444,11 @@ TEST_F(GpuDeviceTest, PlantedFaultsAreThoseOfTheirConfigurationsAlone) {
             const auto sound = device->compile(problem_, Configuration::parse("w2.t64.r1.row.registers.masked.per_row"));
             const auto planted = device->compile(problem_, Configuration::parse(key));
             const auto buffers = device->allocate(problem_, rotating());
-            device->run(*sound, *buffers, 0);
+            device->run(*sound, *buffers, 0, Workspace::cleared);
             EXPECT_EQ(device->sample(sound.get(), *buffers, {.samples = 2}).us.size(), 2U);
             EXPECT_EQ(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).us.size(), 1U);
             try {
-                device->run(*planted, *buffers, 0);
+                device->run(*planted, *buffers, 0, Workspace::cleared);
                 FAIL() << name;
             } catch (const DeviceError& error) {
                 EXPECT_EQ(error.fault(), fault) << error.what();

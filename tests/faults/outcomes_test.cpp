@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FaultCase{"hang_compiling", "at: compile, do: hang", Outcome::timed_out, "within 1 s"},
                       FaultCase{"hang_measuring", "at: measure, do: hang, from: 2", Outcome::timed_out, "within 1 s"},
                       FaultCase{"wrong", "at: verify, do: incorrect, text: y is off", Outcome::incorrect, "y is off"},
+                      FaultCase{"wrong_later", "at: check, do: incorrect, text: y went off", Outcome::incorrect, "y went off"},
                       FaultCase{"unsupported", "at: compile, do: unsupported, text: no such thing", Outcome::unsupported, "no such"},
                       FaultCase{"does_not_compile", "at: compile, do: compile_failed, text: line 3", Outcome::compile_failed, "line 3"},
                       FaultCase{"does_not_launch", "at: verify, do: launch_failed", Outcome::launch_failed, "scripted"},

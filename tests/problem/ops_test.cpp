@@ -71,11 +71,11 @@ void expect_tensors(const Problem& problem, const Expected& want) {
 
 void expect_contract(const Operation& op) {
     const bool narrow = op.dtype != Dtype::fp32;
-    const RoundingPoints points = op.roundings();
-    EXPECT_EQ(points.normal, narrow && op.casting != Casting::gemma);
-    for (const bool point : {points.squares, points.scale, points.gain, points.gradient, points.terms}) {
-        EXPECT_EQ(point, narrow && op.casting == Casting::none);
-    }
+    const bool none = narrow && op.casting == Casting::none;
+    const bool normal = narrow && op.casting != Casting::gemma;
+    const RoundingContract contract{{.squares = none, .scale = none, .normal = normal, .gain = none},
+                                    {.scale = none, .normal = normal, .gain = none, .gradient = none, .terms = none}};
+    EXPECT_EQ(op.contract(), contract);
 }
 
 TEST(Ops, HaveTheTensorsAndBytesOfEachModeAndOption) {

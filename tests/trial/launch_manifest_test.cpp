@@ -128,6 +128,22 @@ TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
     EXPECT_NE(refusal([&] { KernelFolder::load(folder.path("nowhere")); }).find("nowhere/launch.json"), std::string::npos);
 }
 
+TEST(LaunchManifest, MayStateARoundingContract) {
+    json file = manifest_json(problem());
+    EXPECT_FALSE(read(file).rounding.has_value());
+    file["rounding"] = {{"forward", {"normal"}}, {"backward", {"normal", "gradient", "terms"}}};
+    const LaunchManifest manifest = read(file);
+    const RoundingContract autograd{{.normal = true}, {.normal = true, .gradient = true, .terms = true}};
+    EXPECT_EQ(manifest.rounding, autograd);
+    EXPECT_EQ(read(json::parse(to_json(manifest).dump())).rounding, autograd);
+    file["rounding"] = json::object();
+    EXPECT_EQ(read(file).rounding, RoundingContract{}) << "nothing is rounded";
+    file["rounding"] = {{"forward", {"gradient"}}};
+    EXPECT_THROW(read(file), InputError) << "a forward has none";
+    file["rounding"] = {{"backwards", json::array()}};
+    EXPECT_THROW(read(file), InputError);
+}
+
 // launch.json's members: "launches[].grid", …
 void names_of(const json& value, const std::string& path, std::set<std::string>& names) {
     if (value.is_array() && !value.empty() && value.front().is_object()) {
@@ -184,6 +200,7 @@ TEST(LaunchManifest, SchemaPageAndFileNameTheSameMembers) {
     manifest.normtune_version = manifest.provider = manifest.compiler = manifest.code.hash = "any";
     manifest.options = {"-DN=1"};
     manifest.plan.launches[0].cluster = {2, 1, 1};
+    manifest.rounding = manifest.problem.operation.contract();
     std::set<std::string> of_file;
     names_of(json::parse(to_json(manifest).dump()), "", of_file);
     EXPECT_EQ(of_page, of_schema);

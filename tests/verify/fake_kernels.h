@@ -53,7 +53,7 @@ public:
         if (is(Defect::gap_written) && p_.shape.row_stride > p_.shape.cols) {
             encode(op_.dtype, std::vector<float>{0}, p_.shape.cols, bytes_.at(TensorRole::x).data());
         }
-        if (is(Defect::x_overwritten) || is(Defect::wrong_on_second_run_only)) {
+        if (is(Defect::x_overwritten)) {
             encode(op_.dtype, std::vector<float>(cols_, 3), 0, bytes_.at(TensorRole::x).data());
         }
     }
@@ -89,6 +89,9 @@ private:
         values.resize(count);
         if (is(Defect::nan_element) && i == rows_ / 2 && !values.empty()) {
             values[count / 2] = std::nanf("");
+        }
+        if (is(Defect::one_value) && role != TensorRole::s && i == rows_ / 2 && !values.empty()) {
+            values[count / 2] = t(1.05f * values[count / 2] + 0.01f);
         }
         encode(op_.dtype, values, i * p_.shape.cols, bytes_.at(role).data());
     }
@@ -196,7 +199,7 @@ private:
     std::vector<float> gamma_;
 };
 
-inline void FakeDevice::run(const Kernel& kernel, Buffers& buffers, int) {
+inline void FakeDevice::run(const Kernel& kernel, Buffers& buffers, int, Workspace) {
     ++runs;
     Launch(static_cast<const FakeKernel&>(kernel).problem, static_cast<FakeBuffers&>(buffers).bytes, order_, defect_).run();
 }

@@ -41,15 +41,32 @@ TEST(Fill, PlainRowsAreNearNormal) {
 }
 
 TEST(Fill, AFewRowsHaveEveryKindAndTheLastRowsLastColumnSpikes) {
-    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/4x4096");
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/5x4096");
     std::set<RowKind> kinds;
-    for (std::int64_t row = 0; row < 4; ++row) {
+    for (std::int64_t row = 0; row < 5; ++row) {
         kinds.insert(row_kind(problem, row, 1));
     }
-    EXPECT_EQ(kinds, (std::set{RowKind::tiny, RowKind::large, RowKind::zeros, RowKind::spike}));
+    EXPECT_EQ(kinds, (std::set{RowKind::tiny, RowKind::large, RowKind::zeros, RowKind::aligned, RowKind::spike}));
     const std::vector<float> values = draw_x(problem, 1);
     EXPECT_EQ(values.back(), 32.0f);
     EXPECT_EQ(values[2 * 4096 + 5], 0.0f);
+}
+
+TEST(Fill, AlignedRowsHaveTheGradientOfTheProjection) {
+    const Problem problem = parse_problem_key("rms_norm/backward/bf16/llama/200x64");
+    int aligned = 0;
+    const std::vector<std::byte> x = draw_input(problem, tensor_of(problem, TensorRole::x), 1);
+    const std::vector<std::byte> dy = draw_input(problem, tensor_of(problem, TensorRole::dy), 1);
+    for (std::int64_t row = 0; row < 200; ++row) {
+        std::vector<float> a(64);
+        std::vector<float> b(64);
+        decode(Dtype::bf16, x.data(), row * 64, std::span(a));
+        decode(Dtype::bf16, dy.data(), row * 64, std::span(b));
+        const bool is_aligned = row_kind(problem, row, 1) == RowKind::aligned;
+        EXPECT_EQ(std::fabs(a[5]) == std::fabs(b[5]) && std::fabs(a[6]) == std::fabs(b[6]), is_aligned) << row;
+        aligned += is_aligned ? 1 : 0;
+    }
+    EXPECT_GT(aligned, 1);
 }
 
 TEST(Fill, SeedRepeatsAndRowsDoNot) {

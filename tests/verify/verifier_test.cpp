@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "trial/launch_manifest.h"
 #include "verify/fake_kernels.h"
+#include "verify/fill.h"
 #include "verify/verifier.h"
 
 namespace normtune {
@@ -12,6 +14,12 @@ using fake::Order;
 
 Problem problem_of(const char* key) {
     return parse_problem_key(key);
+}
+
+std::vector<std::byte> ones(const Tensor& tensor) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
+    encode(tensor.dtype, std::vector<float>(static_cast<std::size_t>(tensor.span()), 1), 0, bytes.data());
+    return bytes;
 }
 
 Verification verify(const Problem& problem, Order order, Defect defect, std::uint64_t seed) {
@@ -121,12 +129,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
 
 INSTANTIATE_TEST_SUITE_P(Roundings, WrongKernels,
-                         testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y: ", false},
+                         testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y[", false},
                                          Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
-                                         Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y: ", false},
-                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y: ", false},
-                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx: ", false},
-                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma: ", true},
+                                         Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y[", false},
+                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y[", false},
+                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx[", false},
+                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma[", false},
                                          Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
                                          Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
                                          Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
@@ -140,10 +148,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
                     Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
                     Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
-                    Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] = nan", false},
-                    Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] = nan", false},
-                    Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] = nan", false},
-                    Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] = nan", false},
+                    Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
+                    Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] is not finite", false},
+                    Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] is not finite", false},
+                    Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
                     Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
                     Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
 
@@ -184,30 +192,90 @@ TEST(Verifier, AShapeThatCannotBeExpressedIsLeftOutUnlessItIsTheProblemsOwn) {
     EXPECT_THROW(odd.verify({}), DeviceError);
 }
 
-TEST(Verifier, LargeShapesAreCheckedOnASampleOfRowsButWrittenEverywhere) {
+TEST(Verifier, EveryValueOfALargeShapeIsCompared) {
     const Problem large = problem_of("rms_norm/forward/bf16/gemma/20001x256");
     const Verification good = verify(large, Order::lanes16, Defect::none, 3);
     EXPECT_TRUE(good.passed) << good.reason;
-    EXPECT_LT(good.shapes.front().rows_checked, 20001);
-    EXPECT_GE(good.shapes.front().rows_checked, 4096);
-    const Verification bad = verify(large, Order::lanes16, Defect::nan_element, 3);
-    EXPECT_EQ(bad.reason.rfind("y[10000][128] = nan", 0), 0U) << bad.reason;
+    EXPECT_EQ(good.shapes.front().rows_checked, 20001);
+    const Verification bad = verify(large, Order::lanes16, Defect::one_value, 3);
+    EXPECT_EQ(bad.reason.rfind("y[10000][128] = ", 0), 0U) << bad.reason;
+    EXPECT_NE(bad.reason.find("1 of 5120256 values"), std::string::npos) << bad.reason;
 }
 
 TEST(Verifier, InputsThatOneConfigurationSpoiltAreNotBlamedOnTheNext) {
-    // So large that inputs are not compared afterwards.
-    const Problem problem = problem_of("rms_norm/forward/bf16/gemma/10000x256");
     class Spoiler : public FakeDevice {
     public:
-        void run(const Kernel& kernel, Buffers& buffers, int set) override {
-            FakeDevice(Order::lanes16, runs == 0 ? Defect::wrong_on_second_run_only : Defect::none).run(kernel, buffers, set);
-            ++runs;
+        void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
+            FakeDevice(Order::lanes16, spoils ? Defect::x_overwritten : Defect::none).run(kernel, buffers, set, workspace);
         }
+        bool spoils = true;
     } device;
-    Verifier verifier(device, problem, 8);
-    EXPECT_TRUE(verifier.verify({}).passed);
+    Verifier verifier(device, problem_of("rms_norm/forward/bf16/gemma/1000x256"), 8);
+    const Verification spoiler = verifier.verify({});
+    EXPECT_EQ(spoiler.reason.rfind("x[0][0] was overwritten", 0), 0U) << spoiler.reason;
+    device.spoils = false;
     const Verification next = verifier.verify({});
     EXPECT_TRUE(next.passed) << next.reason;
+}
+
+/// Right while the workspace is cleared, or until it is timed.
+class LaterWrong : public FakeDevice {
+public:
+    void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
+        const bool wrong = (wrong_on_what_is_left && workspace == Workspace::as_left) || wrong_now;
+        FakeDevice(Order::lanes16, wrong ? Defect::one_value : Defect::none).run(kernel, buffers, set, workspace);
+    }
+    SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest&) override {
+        ++samples;
+        run(*kernel, buffers, 0, Workspace::as_left);
+        return {};
+    }
+    bool wrong_on_what_is_left = false;
+    bool wrong_now = false;
+    int samples = 0;
+};
+
+TEST(Verifier, ASecondLaunchFindsTheWorkspaceThatTheFirstLeft) {
+    LaterWrong device;
+    device.wrong_on_what_is_left = true;
+    const Verification verification = Verifier(device, problem_of("rms_norm/forward/bf16/gemma/64x256"), 8).verify({});
+    EXPECT_FALSE(verification.passed);
+    EXPECT_EQ(verification.reason.rfind("right at the first launch, wrong at a second one", 0), 0U) << verification.reason;
+}
+
+TEST(Verifier, WhatWasTimedIsLookedAt) {
+    for (const char* key : {"rms_norm/forward/bf16/gemma/64x256", "rms_norm/backward/bf16/llama/64x256",
+                            "fused_add_rms_norm/full/fp16/none/9x64", "rms_norm/backward/bf16/llama/64x256/in_place"}) {
+        const Problem problem = problem_of(key);
+        LaterWrong device;
+        Verifier verifier(device, problem, 8);
+        ASSERT_TRUE(verifier.verify({}).passed);
+        const auto buffers = device.allocate(problem, {});
+        for (const Tensor& tensor : tensors(problem)) {
+            buffers->upload(tensor.role, 0, tensor.kind == TensorKind::statistic ? ones(tensor) : draw_input(problem, tensor, 5));
+        }
+        const auto kernel = device.compile(problem, {});
+        EXPECT_EQ(verifier.verify_timed({}, *kernel, *buffers, true, 3), "") << key;
+        EXPECT_EQ(device.samples, problem.operation.in_place ? 0 : 1) << "in place, inputs are not what they were";
+        device.wrong_now = true;
+        const std::string reason = verifier.verify_timed({}, *kernel, *buffers, true, 3);
+        EXPECT_EQ(reason.rfind("right before it was timed, wrong after: ", 0), 0U) << key << ": " << reason;
+    }
+}
+
+TEST(Verifier, ACandidateIsJudgedByTheContractThatItStates) {
+    // A kernel that rounds m, as autograd does: wrong by llama's contract, right by its own.
+    const Problem problem = problem_of("rms_norm/backward/bf16/llama/64x256");
+    for (const bool states : {false, true}) {
+        auto manifest = std::make_shared<LaunchManifest>();
+        manifest->problem = problem;
+        if (states) {
+            manifest->rounding = RoundingContract{{.normal = true}, {.normal = true, .gradient = true}};
+        }
+        FakeDevice device(Order::lanes16, Defect::m_rounded);
+        const Verification verification = Verifier(device, problem, 8).verify(Candidate(manifest));
+        EXPECT_EQ(verification.passed, states) << verification.reason;
+    }
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ const CpuBuffers::Place& CpuBuffers::place(TensorRole role) const {
     return *found;
 }
 
-std::byte* CpuBuffers::address(const Place& place, int set) const {
+std::byte* CpuBuffers::location(const Place& place, int set) const {
     return block_.data() + place.offset + (place.tensor.shared() ? 0 : gamma_bytes_ + set * set_bytes_);
 }
 
@@ -125,7 +125,7 @@ std::span<std::byte> CpuBuffers::whole(TensorRole role, int set, std::size_t byt
     if (set < 0 || set >= sets_ || std::cmp_not_equal(bytes, at.tensor.span_bytes())) {
         throw std::invalid_argument(fmt::format("{}: wrong set or size", tensor_names.name(role)));
     }
-    return {address(at, set), bytes};
+    return {location(at, set), bytes};
 }
 
 void CpuBuffers::upload(TensorRole role, int set, std::span<const std::byte> bytes) {
@@ -144,7 +144,7 @@ TensorPointers CpuBuffers::pointers(int set) const {
     TensorPointers pointers{};
     for (const Place& place : places_) {
         pointers[static_cast<std::size_t>(place.tensor.role)] = pointers[static_cast<std::size_t>(place.tensor.result)] =
-            address(place, set);
+            location(place, set);
     }
     return pointers;
 }
@@ -201,8 +201,8 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
         while (at < end) {
             const std::int64_t count = std::min(end - at, values.size() - from);
             const std::int64_t whole = count / line * line;
-            memory_->passes.copy_stream(address(place, set) + at, values.data() + from, whole);
-            std::memcpy(address(place, set) + at + whole, values.data() + from + whole, static_cast<std::size_t>(count - whole));
+            memory_->passes.copy_stream(location(place, set) + at, values.data() + from, whole);
+            std::memcpy(location(place, set) + at + whole, values.data() + from + whole, static_cast<std::size_t>(count - whole));
             at += count;
             from = 0;
         }
@@ -213,7 +213,7 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
 void CpuBuffers::fill(Team& team) {
     for (const Place& place : places_) {
         if (place.tensor.shared()) {
-            fill_normal(address(place, 0), place.tensor.dtype, 0, place.tensor.cols, 1.0F - static_cast<float>(problem_.operation.offset),
+            fill_normal(location(place, 0), place.tensor.dtype, 0, place.tensor.cols, 1.0F - static_cast<float>(problem_.operation.offset),
                         0.1F, seed_);
         } else if (is_input(place.tensor)) {
             fill_input(team, place, 0, sets_);

@@ -47,6 +47,7 @@ public:
 
     /// The set for the next launch; goes round all sets, so that a set comes back only after all others.
     int next_set();
+    int upcoming_set() const { return last_set_ ? (*last_set_ + 1) % sets_ : 0; }
     /// Where the rotation starts; only the first call has an effect: later calls go on where the last one ended.
     void start_rotation(std::uint64_t seed);
 
@@ -69,7 +70,7 @@ private:
     const Place& place(TensorRole role) const;
     /// The whole tensor of a set, `bytes` long. Throws std::invalid_argument: there is none such.
     std::span<std::byte> whole(TensorRole role, int set, std::size_t bytes) const;
-    std::byte* address(const Place& place, int set) const;
+    std::byte* location(const Place& place, int set) const;
     void lay_out();
     int affordable_sets(std::int64_t rotation_bytes) const;
     void fill(Team& team);

@@ -92,10 +92,16 @@ std::unique_ptr<Buffers> CpuDevice::allocate(const Problem& problem, const Buffe
     return std::make_unique<CpuBuffers>(memory_, problem, request);
 }
 
-void CpuDevice::run(const Kernel& kernel, Buffers& buffers, int set) {
+void CpuDevice::run(const Kernel& kernel, Buffers& buffers, int set, Workspace /*workspace*/) {
     CpuKernel& own = prepared(kernel);
     auto& sets = dynamic_cast<CpuBuffers&>(buffers);
     memory_->pool.lead([&](Team& team) { own.launch(team, sets.pointers(set)); });
+}
+
+Window CpuDevice::next_window(const Kernel& /*kernel*/, const Buffers& buffers, bool cold) const {
+    auto& sets = const_cast<CpuBuffers&>(dynamic_cast<const CpuBuffers&>(buffers));
+    sets.start_rotation(0);  // or the first sample would choose where
+    return {cold ? sets.upcoming_set() : 0, 1};
 }
 
 SampleBatch CpuDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {

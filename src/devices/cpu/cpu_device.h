@@ -19,7 +19,8 @@ public:
     const DeviceInfo& info() const override { return info_; }
     std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
-    void run(const Kernel& kernel, Buffers& buffers, int set) override;
+    void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
+    Window next_window(const Kernel& kernel, const Buffers& buffers, bool cold) const override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:

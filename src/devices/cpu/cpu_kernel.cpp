@@ -101,7 +101,7 @@ void CpuKernel::take_programs(std::atomic<std::int64_t>& next, const Launch& lau
 void CpuKernel::prepare_gamma(const Launch& launch, const ThreadSpace& space) const {
     const Operation& op = problem_.operation;
     passes_.prepare_gamma(at(launch.tensors, TensorRole::gamma), is_narrow(op.weight_dtype), static_cast<float>(op.offset),
-                          op.roundings().gain, space.gamma, problem_.shape.cols);
+                          op.contract().forward.gain, space.gamma, problem_.shape.cols);
 }
 
 void CpuKernel::work(Launch& launch, int thread) const {

@@ -35,7 +35,7 @@ void write_in_blocks(WritePass pass, const RowTile& tile, std::int64_t block) {
 }  // namespace
 
 float CpuKernel::normal_scale(float rstd) const {
-    if (!problem_.operation.roundings().scale) {
+    if (!problem_.operation.contract().forward.scale) {
         return rstd;
     }
     return with_dtype(problem_.operation.dtype, [rstd]<Dtype T>() { return ElementFormat<T>::decode(ElementFormat<T>::encode(rstd)); });

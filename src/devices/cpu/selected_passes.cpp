@@ -30,7 +30,7 @@ public:
             if (resident) {
                 pick(passes_.resident_forward, set_.resident_forward, "resident_forward", casting(), reduction());
             } else {
-                pick(passes_.square_sum, set_.square_sum, "square_sum", operation_.roundings().squares ? "none" : "", reduction());
+                pick(passes_.square_sum, set_.square_sum, "square_sum", operation_.contract().forward.squares ? "none" : "", reduction());
                 pick(passes_.scale_rows, set_.scale_rows, "scale_rows", casting() == "gemma" ? "gemma" : "", stores());
             }
         }
@@ -39,7 +39,7 @@ public:
                 pick(passes_.resident_backward, set_.resident_backward, "resident_backward", casting(), reduction());
             } else {
                 pick(passes_.gradient_sum, set_.gradient_sum, "gradient_sum", casting(), reduction());
-                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", operation_.roundings().gradient ? "none" : "", stores());
+                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", operation_.contract().backward.gradient ? "none" : "", stores());
             }
             if (operation_.has(TensorRole::dgamma) && configuration_.dgamma == DgammaMethod::split) {
                 passes_.column_gradient = set_.column_gradient(key(1));

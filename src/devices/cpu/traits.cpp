@@ -123,7 +123,7 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                       {Axis::gamma},
                       [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                           const Operation& op = p.operation;
-                          const bool rounded = op.affine && op.roundings().gain && (op.offset != 0 || op.weight_dtype != op.dtype);
+                          const bool rounded = op.affine && op.contract().forward.gain && (op.offset != 0 || op.weight_dtype != op.dtype);
                           return !rounded || c.gamma != GammaPlacement::after;
                       }});
     limits.push_back({"cpu.load_hint",

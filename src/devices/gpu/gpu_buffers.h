@@ -24,6 +24,8 @@ public:
     void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
     void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) override;
 
+    std::uint64_t address(TensorRole role, int set) const override { return pointer(role, set); }
+
     const Problem& problem() const { return problem_; }
     std::int64_t set_bytes() const { return set_bytes_; }
     /// Null (0) for a tensor that the problem does not have.

@@ -6,6 +6,7 @@
 #include "devices/gpu/copy_limit.h"
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_kernel.h"
+#include "devices/gpu/gpu_program.h"
 #include "devices/gpu/gpu_timer.h"
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/launch_plan.h"
@@ -39,8 +40,16 @@ public:
     void compile_ahead(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     std::span<std::byte> staging(std::size_t bytes) override;
-    void run(const Kernel& kernel, Buffers& buffers, int set) override;
+    void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
+    Window next_window(const Kernel& kernel, const Buffers& /*buffers*/, bool /*cold*/) const override {
+        return static_cast<const GpuKernel&>(kernel).next_window();
+    }
+    std::unique_ptr<DeviceProgram> load(std::string_view source) override {
+        const Toolchain& tools = platform_.toolchain;
+        return std::make_unique<GpuProgram>(driver_, tools.pool->get(tools.options, SourceText(std::string(source)))->code.image.data(),
+                                            stream_);
+    }
 
 private:
     void clear_workspace(std::int64_t bytes);
@@ -135,9 +144,11 @@ void GpuDevice::clear_workspace(std::int64_t bytes) {
     }
 }
 
-void GpuDevice::run(const Kernel& kernel, Buffers& buffers, int set) {
+void GpuDevice::run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) {
     const auto& gpu_kernel = static_cast<const GpuKernel&>(kernel);
-    clear_workspace(gpu_kernel.workspace_bytes());
+    if (workspace == Workspace::cleared || gpu_kernel.workspace_bytes() > workspace_bytes_) {
+        clear_workspace(gpu_kernel.workspace_bytes());
+    }
     gpu_kernel.launch(static_cast<const GpuBuffers&>(buffers), set, workspace_.get(), stream_);
     check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
 }

@@ -24,6 +24,8 @@ public:
     void launch(const GpuBuffers& buffers, int set, DevicePointer workspace, Stream stream) const;
     /// The rotation over these buffers, the one of earlier rounds where it is still the same.
     Rotation& rotation(const GpuBuffers& buffers, DevicePointer workspace, const RotationSize& size) const;
+    /// Of that rotation: the sets that its next sample launches on.
+    Window next_window() const { return rotation_ == nullptr ? Window{} : rotation_->next_window(); }
 
 private:
     struct Step {

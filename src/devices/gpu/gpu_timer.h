@@ -30,6 +30,9 @@ public:
     Rotation(const Driver& driver, Enqueue enqueue, const RotationSize& size)
         : driver_(driver), enqueue_(std::move(enqueue)), size_(size) {}
 
+    /// Sets of the next sample; before the first one, the set that it begins with.
+    Window next_window() const { return windows_ ? (*windows_)[samples_] : Window{}; }
+
 private:
     friend class GpuTimer;
     GraphExec graph(const Window& window, Stream stream);

@@ -59,11 +59,15 @@ public:
         return device_->allocate(problem, request);
     }
     std::span<std::byte> staging(std::size_t bytes) override { return device_->staging(bytes); }
-    void run(const Kernel& kernel, Buffers& buffers, int set) override {
+    void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
         const auto& faulty = static_cast<const FaultyKernel&>(kernel);
         commit(faulty.fault);
-        device_->run(*faulty.kernel, buffers, set);
+        device_->run(*faulty.kernel, buffers, set, workspace);
     }
+    Window next_window(const Kernel& kernel, const Buffers& buffers, bool cold) const override {
+        return device_->next_window(*static_cast<const FaultyKernel&>(kernel).kernel, buffers, cold);
+    }
+    std::unique_ptr<DeviceProgram> load(std::string_view source) override { return device_->load(source); }
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override {
         return device_->sample(kernel == nullptr ? nullptr : static_cast<const FaultyKernel*>(kernel)->kernel.get(), buffers, request);
     }

@@ -136,15 +136,15 @@ public:
         return buffers;
     }
 
-    void run(const Kernel&, Buffers&, int) override {}
+    void run(const Kernel&, Buffers&, int, Workspace) override {}
 
-    Verification verify(const Problem& problem, const Candidate& candidate) {
-        wait_ms(script_.verify_ms);
+    Verification verify(const Problem& problem, const Candidate& candidate, bool timed) {
+        wait_ms(timed ? 0 : script_.verify_ms);
         const std::string problem_key = problem.key();
         const std::string config_key = candidate.identity();
         Verification verification;
         verification.passed = true;
-        if (const ScriptedFault* fault = faults_.play(Moment::verify, problem_key, config_key)) {
+        if (const ScriptedFault* fault = faults_.play(timed ? Moment::check : Moment::verify, problem_key, config_key)) {
             verification.passed = fault->kind != FaultKind::incorrect;
             verification.reason = verification.passed ? "" : fault->text;
         } else if (const Record* record = recorded(problem_key, config_key); record && record->verification) {
@@ -288,8 +288,8 @@ BackendRow replay_backend() {
             .open = [](int ordinal, const std::string& script) { return open_replay(script, ordinal); },
             .kernels = [](const DeviceInfo&, const std::string& script) { return kernels_text(script); },
             .is_listed = false,
-            .verify = [](Device& device, const Problem& problem,
-                         const Candidate& candidate) { return dynamic_cast<ReplayDevice&>(device).verify(problem, candidate); }};
+            .verify = [](Device& device, const Problem& problem, const Candidate& candidate,
+                         bool timed) { return dynamic_cast<ReplayDevice&>(device).verify(problem, candidate, timed); }};
 }
 
 std::unique_ptr<Device> open_replay(const std::string& script, int ordinal) {

@@ -79,7 +79,7 @@ int read_signal(const YamlNode& node) {
 bool makes_sense(Moment at, FaultKind kind) {
     switch (kind) {
         case FaultKind::incorrect:
-            return at == Moment::verify;
+            return at == Moment::verify || at == Moment::check;
         case FaultKind::compile_failed:
             return at == Moment::compile;
         case FaultKind::throttle:

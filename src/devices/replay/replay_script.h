@@ -37,8 +37,8 @@ struct Timing {
     std::optional<Noise> noise;      // else the script's
 };
 
-enum class Moment { start, open, compile, verify, measure, copy, empty };
-inline constexpr NameTable<Moment, 7> moment_names{{"start", "open", "compile", "verify", "measure", "copy", "empty"}};
+enum class Moment { start, open, compile, verify, measure, copy, empty, check };
+inline constexpr NameTable<Moment, 8> moment_names{{"start", "open", "compile", "verify", "measure", "copy", "empty", "check"}};
 
 enum class FaultKind {
     crash,

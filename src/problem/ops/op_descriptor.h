@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "problem/rounding.h"
 #include "support/names.h"
 
 namespace normtune {
@@ -53,7 +54,8 @@ struct MissingSites {
 struct OpDescriptor {
     std::string_view name;  // in keys, files, options and records
     Formula formula;
-    std::span<const TensorSpec> tensors;     // in the order of TensorRole
+    std::span<const TensorSpec> tensors;                                 // in the order of TensorRole
+    std::span<const RoundingContract, 3> contracts = casting_contracts;  // by Casting
     TensorRole saved_input = TensorRole::x;  // what the backward reads as x after a forward of the same launch (mode full)
     bool of_models = true;                   // is it run at the sites of a Hugging Face model?
     MissingSites missing{};

@@ -124,6 +124,13 @@ std::string encode(const Request& request, RequestNumber number) {
                                                       {"time_cap_us", measure.sample.time_cap_us},
                                                       {"seed", measure.sample.seed}};
                                       },
+                                      [](const CheckRequest& check) {
+                                          return json{{"do", "check"},
+                                                      {"trial", check.trial},
+                                                      {"candidate", candidate_to_json(check.candidate)},
+                                                      {"cold", check.cold},
+                                                      {"seed", check.seed}};
+                                      },
                                       [](const DropRequest& drop) {
                                           return json{{"do", "drop"}, {"trial", drop.trial}};
                                       },
@@ -166,6 +173,9 @@ std::string encode(const Reply& reply, RequestNumber number) {
                               [](const MeasuredReply& measured) {
                                   return json{{"is", "measured"}, {"batch", batch_to_json(measured.batch)}};
                               },
+                              [](const CheckedReply& checked) {
+                                  return json{{"is", "checked"}, {"reason", checked.reason}};
+                              },
                               [](const DroppedReply&) {
                                   return json{{"is", "dropped"}};
                               },
@@ -194,6 +204,10 @@ Request request_from_json(const JsonReader& in) {
     if (what == "measure") {
         return MeasureRequest{in.at("trial").natural(), sample_from_json(in)};
     }
+    if (what == "check") {
+        return CheckRequest{in.at("trial").natural(), candidate_from_json(in.at("candidate")), in.at("cold").flag(),
+                            in.at("seed").natural()};
+    }
     if (what == "drop") {
         return DropRequest{in.at("trial").natural()};
     }
@@ -209,7 +223,7 @@ Request request_from_json(const JsonReader& in) {
         }
         return ahead;
     }
-    in.at("do").fail("unknown request; known: open, build, measure, drop, ahead");
+    in.at("do").fail("unknown request; known: open, build, measure, check, drop, ahead");
 }
 
 Reply reply_from_json(const JsonReader& in) {
@@ -238,13 +252,16 @@ Reply reply_from_json(const JsonReader& in) {
     if (what == "measured") {
         return MeasuredReply{batch_from_json(in.at("batch"))};
     }
+    if (what == "checked") {
+        return CheckedReply{in.at("reason").text()};
+    }
     if (what == "dropped") {
         return DroppedReply{};
     }
     if (what == "fault") {
         return FaultReply{in.at("outcome").name_of(outcome_names), in.at("reason").text()};
     }
-    in.at("is").fail("unknown reply; known: ready, refused, opened, built, measured, dropped, fault");
+    in.at("is").fail("unknown reply; known: ready, refused, opened, built, measured, checked, dropped, fault");
 }
 
 }  // namespace

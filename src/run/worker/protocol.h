@@ -34,6 +34,14 @@ struct MeasureRequest {
     SampleRequest sample;
 };
 
+/// After a trial's last round: is what it computes as it is timed still right?
+struct CheckRequest {
+    TrialId trial = 0;
+    Candidate candidate;
+    bool cold = true;
+    std::uint64_t seed = 0;  // picks the buffer set
+};
+
 struct DropRequest {
     TrialId trial = 0;
 };
@@ -45,7 +53,7 @@ struct AheadRequest {
     std::optional<Problem> problem;  // none: of the problem that is open
 };
 
-using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, DropRequest, AheadRequest>;
+using Request = std::variant<OpenRequest, BuildRequest, MeasureRequest, CheckRequest, DropRequest, AheadRequest>;
 
 /// The worker's first message, unasked: the device is open.
 struct ReadyReply {
@@ -72,6 +80,10 @@ struct MeasuredReply {
     SampleBatch batch;
 };
 
+struct CheckedReply {
+    std::string reason;  // empty: it is right
+};
+
 /// To a drop and to an ahead request.
 struct DroppedReply {};
 
@@ -81,7 +93,7 @@ struct FaultReply {
     std::string reason;
 };
 
-using Reply = std::variant<ReadyReply, RefusedReply, OpenedReply, BuiltReply, MeasuredReply, DroppedReply, FaultReply>;
+using Reply = std::variant<ReadyReply, RefusedReply, OpenedReply, BuiltReply, MeasuredReply, CheckedReply, DroppedReply, FaultReply>;
 
 /// Counts the requests to one worker process, from 1; a reply has that of its request, and the worker's first message 0.
 /// What is not the answer to the last request is told by it.

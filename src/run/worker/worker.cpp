@@ -120,6 +120,19 @@ public:
             fault_reply);
     }
 
+    Reply operator()(const CheckRequest& request) {
+        return guarded(
+            [&]() -> Reply {
+                OpenProblem& open = opened();
+                if (const auto& scripted = backend_row(device_.info().backend).verify) {
+                    return CheckedReply{scripted(device_, open.problem, request.candidate, true).reason};
+                }
+                return CheckedReply{verifier(open).verify_timed(request.candidate, *open.kernels.at(request.trial), *open.buffers,
+                                                                request.cold, request.seed)};
+            },
+            fault_reply);
+    }
+
     Reply operator()(const AheadRequest& request) {
         return guarded(
             [&]() -> Reply {
@@ -154,12 +167,16 @@ private:
 
     Verification verify(OpenProblem& open, const Candidate& candidate) {
         if (const auto& scripted = backend_row(device_.info().backend).verify) {
-            return scripted(device_, open.problem, candidate);
+            return scripted(device_, open.problem, candidate, false);
         }
+        return verifier(open).verify(candidate);
+    }
+
+    Verifier& verifier(OpenProblem& open) {
         if (!open.verifier) {
             open.verifier = std::make_unique<Verifier>(device_, open.problem, open.verify_seed);
         }
-        return open.verifier->verify(candidate);
+        return *open.verifier;
     }
 
     Device& device_;

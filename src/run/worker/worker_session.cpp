@@ -206,17 +206,36 @@ std::variant<BuiltReply, Failure> WorkerSession::build(TrialId trial, const Cand
     return build(BuildRequest{trial, candidate, true});
 }
 
+// Unverified, where the worker that had it is gone.
+std::optional<Failure> WorkerSession::build_again(TrialId trial, const Candidate& candidate) {
+    if (built_.contains(trial)) {
+        return std::nullopt;
+    }
+    auto built = build(BuildRequest{trial, candidate, false});
+    if (auto* failure = std::get_if<Failure>(&built)) {
+        return std::move(*failure);
+    }
+    auto& reply = std::get<BuiltReply>(built);
+    return reply.outcome == Outcome::passed ? std::nullopt
+                                            : std::optional(Failure{reply.outcome, "built once, but not again: " + reply.reason, false});
+}
+
 std::variant<SampleBatch, Failure> WorkerSession::measure(TrialId trial, const Candidate& candidate, const SampleRequest& request) {
-    if (!built_.contains(trial)) {
-        auto built = build(BuildRequest{trial, candidate, false});
-        if (auto* failure = std::get_if<Failure>(&built)) {
-            return std::move(*failure);
-        }
-        if (auto& reply = std::get<BuiltReply>(built); reply.outcome != Outcome::passed) {
-            return Failure{reply.outcome, "built once, but not again: " + reply.reason, false};
-        }
+    if (auto failure = build_again(trial, candidate)) {
+        return std::move(*failure);
     }
     return batch_of(ask_opened<MeasuredReply>(MeasureRequest{trial, request}));
+}
+
+std::variant<std::string, Failure> WorkerSession::check(TrialId trial, const Candidate& candidate, bool cold, std::uint64_t seed) {
+    if (auto failure = build_again(trial, candidate)) {
+        return std::move(*failure);
+    }
+    auto answer = ask_opened<CheckedReply>(CheckRequest{trial, candidate, cold, seed});
+    if (auto* failure = std::get_if<Failure>(&answer)) {
+        return std::move(*failure);
+    }
+    return std::move(std::get<CheckedReply>(answer).reason);
 }
 
 std::variant<SampleBatch, Failure> WorkerSession::measure(const SampleRequest& request) {

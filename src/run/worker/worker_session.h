@@ -48,6 +48,8 @@ public:
     std::variant<BuiltReply, Failure> build(TrialId trial, const Candidate& candidate);
     /// Builds the trial again, unverified, where the worker that had it is gone.
     std::variant<SampleBatch, Failure> measure(TrialId trial, const Candidate& candidate, const SampleRequest& request);
+    /// Empty, or what is wrong with a trial that has been measured.
+    std::variant<std::string, Failure> check(TrialId trial, const Candidate& candidate, bool cold, std::uint64_t seed);
     /// The copy limit or the empty launch.
     std::variant<SampleBatch, Failure> measure(const SampleRequest& request);
     /// Tells the worker what will be built next, so that it compiles in the background. Does nothing where it fails.
@@ -65,6 +67,7 @@ private:
     template <typename Wanted>
     std::variant<Wanted, Failure> ask_opened(const Request& request);
     std::variant<BuiltReply, Failure> build(const BuildRequest& request);
+    std::optional<Failure> build_again(TrialId trial, const Candidate& candidate);
 
     WorkerCommand command_;
     SessionLimits limits_;

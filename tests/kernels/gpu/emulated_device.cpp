@@ -33,9 +33,17 @@ private:
 
 class EmulatedBuffers : public Buffers {
 public:
-    explicit EmulatedBuffers(const Problem& problem) : tensors_(tensors(problem)) {
+    EmulatedBuffers(const Problem& problem, std::shared_ptr<EmulatedMemory> memory)
+        : tensors_(tensors(problem)), memory_(std::move(memory)) {
         for (const Tensor& tensor : tensors_) {
             data_[tensor.role].resize(static_cast<std::size_t>(tensor.span_bytes()) + 16);
+            const std::int64_t bytes = tensor.span_bytes();
+            (*memory_)[at(tensor.role)] = {std::string(tensor_names.name(tensor.role)), at(tensor.role), 1, bytes, bytes, true};
+        }
+    }
+    ~EmulatedBuffers() override {
+        for (const Tensor& tensor : tensors_) {
+            memory_->erase(at(tensor.role));
         }
     }
     int sets() const override { return 1; }
@@ -44,19 +52,25 @@ public:
     void download(TensorRole role, int, std::span<std::byte> bytes) const override {
         std::memcpy(bytes.data(), const_cast<EmulatedBuffers*>(this)->at(role), bytes.size());
     }
+    std::uint64_t address(TensorRole role, int) const override {
+        return data_.contains(role) ? reinterpret_cast<std::uint64_t>(const_cast<EmulatedBuffers*>(this)->at(role)) : 0;
+    }
     std::byte* at(TensorRole role) {
         const auto address = reinterpret_cast<std::uintptr_t>(data_.at(role).data());
         return reinterpret_cast<std::byte*>((address + 15) / 16 * 16);
     }
     std::byte* workspace() { return reinterpret_cast<std::byte*>(workspace_.data()); }
 
-    /// What kernels may access, with a workspace that is zeroed once: each launch must leave it ready for the next.
-    std::vector<emulation::Span> spans(std::int64_t workspace_bytes) {
+    /// What kernels may access.
+    std::vector<emulation::Span> spans(std::int64_t workspace_bytes, Workspace left) {
         std::vector<emulation::Span> out;
         for (const Tensor& tensor : tensors_) {
             const std::int64_t element = bytes_of(tensor.dtype);
             out.push_back({std::string(tensor_names.name(tensor.role)), at(tensor.role), tensor.rows, tensor.cols * element,
                            tensor.row_stride * element, tensor.access != Access::in});
+        }
+        if (left == Workspace::cleared) {
+            workspace_.clear();
         }
         workspace_.resize(static_cast<std::size_t>(workspace_bytes + 15) / 16);
         if (workspace_bytes > 0) {
@@ -72,6 +86,67 @@ private:
     std::vector<Tensor> tensors_;
     std::map<TensorRole, std::vector<std::byte>> data_;
     std::vector<Piece> workspace_;
+    std::shared_ptr<EmulatedMemory> memory_;
+};
+
+class EmulatedProgramMemory final : public DeviceMemory {
+public:
+    EmulatedProgramMemory(std::int64_t bytes, std::shared_ptr<EmulatedMemory> memory)
+        : words_(static_cast<std::size_t>(bytes + 7) / 8), memory_(std::move(memory)) {
+        (*memory_)[start()] = {"the oracle's", start(), 1, bytes, bytes, true};
+    }
+    ~EmulatedProgramMemory() override { memory_->erase(start()); }
+    std::uint64_t address() const override { return reinterpret_cast<std::uint64_t>(words_.data()); }
+    void write(std::span<const std::byte> bytes) override { std::memcpy(words_.data(), bytes.data(), bytes.size()); }
+    void read(std::span<std::byte> bytes) const override { std::memcpy(bytes.data(), words_.data(), bytes.size()); }
+
+private:
+    std::byte* start() { return reinterpret_cast<std::byte*>(words_.data()); }
+
+    std::vector<std::uint64_t> words_;
+    std::shared_ptr<EmulatedMemory> memory_;
+};
+
+class EmulatedProgram final : public DeviceProgram {
+public:
+    EmulatedProgram(const std::string& source, int warp_size, std::shared_ptr<EmulatedMemory> memory)
+        : warp_size_(warp_size), memory_(std::move(memory)) {
+        std::vector<emulation::CompiledKernels::Signature> kernels;
+        for (const char* name : {"rows", "columns", "total", "forward", "backward", "dgamma"}) {
+            kernels.push_back({fmt::format("nt_oracle_{}", name), 1});
+        }
+        kernels.push_back({"nt_oracle_digest", 4});
+        kernels.push_back({"nt_oracle_copy", 4});
+        code_ = emulation::CompiledKernels::compile(source, {false, 0}, kernels);
+    }
+    std::unique_ptr<DeviceMemory> allocate(std::int64_t bytes) override { return std::make_unique<EmulatedProgramMemory>(bytes, memory_); }
+    void launch(const char* kernel, std::int64_t programs, std::span<const std::uint64_t> arguments) override {
+        std::vector<emulation::Span> spans;
+        for (const auto& [start, span] : *memory_) {
+            spans.push_back(span);
+        }
+        std::vector<std::uint64_t> values(arguments.begin(), arguments.end());
+        std::vector<void*> pointers;
+        for (std::uint64_t& value : values) {
+            pointers.push_back(&value);
+        }
+        emulation::LaunchRequest request;
+        request.kernel = code_->entry(kernel);
+        request.arguments = pointers.data();
+        request.grid_x = static_cast<int>(programs);
+        request.threads = 256;
+        request.warp_size = warp_size_;
+        request.static_shared = code_->static_shared();
+        request.static_shared_bytes = code_->static_shared_bytes();
+        if (const std::string wrong = emulation::Machine(std::move(spans)).launch(request); !wrong.empty()) {
+            throw DeviceError(DeviceFault::launch_failed, fmt::format("{}: {}", kernel, wrong));
+        }
+    }
+
+private:
+    int warp_size_;
+    std::shared_ptr<EmulatedMemory> memory_;
+    std::shared_ptr<emulation::CompiledKernels> code_;
 };
 
 std::uint64_t stored(const gpu::Argument& argument, EmulatedBuffers& memory) {
@@ -161,13 +236,21 @@ std::unique_ptr<Kernel> EmulatedDevice::compiled(gpu::LaunchPlan plan, const std
 }
 
 std::unique_ptr<Buffers> EmulatedDevice::allocate(const Problem& problem, const BufferRequest&) {
-    return std::make_unique<EmulatedBuffers>(problem);
+    return std::make_unique<EmulatedBuffers>(problem, memory_);
 }
 
-void EmulatedDevice::run(const Kernel& kernel, Buffers& buffers, int) {
+std::unique_ptr<DeviceProgram> EmulatedDevice::load(std::string_view source) {
+    if (!options_.has_programs) {
+        return nullptr;
+    }
+    const std::string text(source);
+    return std::make_unique<EmulatedProgram>(options_.edit_program ? options_.edit_program(text) : text, info_.warp_size, memory_);
+}
+
+void EmulatedDevice::run(const Kernel& kernel, Buffers& buffers, int, Workspace workspace) {
     const auto& emulated = dynamic_cast<const EmulatedKernel&>(kernel);
     auto& memory = dynamic_cast<EmulatedBuffers&>(buffers);
-    emulation::Machine machine(memory.spans(emulated.plan.workspace_bytes));
+    emulation::Machine machine(memory.spans(emulated.plan.workspace_bytes, workspace));
     for (const gpu::Launch& launch : emulated.plan.launches) {
         std::vector<std::uint64_t> values;
         for (const gpu::Argument& argument : launch.arguments) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "devices/device.h"
+#include "kernels/gpu/emulation/machine.h"
 #include "trial/launch_plan.h"
 
 namespace normtune::testing {
@@ -19,7 +21,12 @@ struct EmulationOptions {
     std::function<bool(const Shape&)> supports = [](const Shape&) { return true; };
     /// What the kernels' source becomes before it is compiled: a test of the emulation breaks it here.
     std::function<std::string(std::string)> edit;
+    bool has_programs = false;  // for the oracle; without, outputs are compared on the host, which is faster
+    std::function<std::string(std::string)> edit_program;
 };
+
+/// Memory that programs may use, by where it begins.
+using EmulatedMemory = std::map<std::byte*, emulation::Span>;
 
 class EmulatedDevice : public Device {
 public:
@@ -29,7 +36,8 @@ public:
     std::unique_ptr<Kernel> compile(const Problem& problem, const Candidate& candidate) override;
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     /// What the machine finds wrong is a launch_failed.
-    void run(const Kernel& kernel, Buffers& buffers, int set) override;
+    void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
+    std::unique_ptr<DeviceProgram> load(std::string_view source) override;
     SampleBatch sample(const Kernel*, Buffers&, const SampleRequest&) override;
 
 private:
@@ -37,6 +45,7 @@ private:
 
     DeviceInfo info_;
     EmulationOptions options_;
+    std::shared_ptr<EmulatedMemory> memory_ = std::make_shared<EmulatedMemory>();
 };
 
 }  // namespace normtune::testing

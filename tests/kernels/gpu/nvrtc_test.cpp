@@ -8,6 +8,7 @@
 #include "devices/device.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
+#include "verify/device_oracle_source.h"
 
 namespace normtune::gpu {
 namespace {
@@ -147,6 +148,17 @@ TEST(Nvrtc, ConfigurationsThatWinOnHopperDoNotSpill) {
         bool ok = false;
         const std::string log = nvrtc.compile(define_options(macros(c, p, device)), "sm_90", ok);
         EXPECT_TRUE(ok && !spills(log)) << configuration << '\n' << log;
+    }
+}
+
+TEST(NvrtcOracle, CompilesForEveryArchitecture) {
+    std::string why_not;
+    if (cuda::nvrtc_version(why_not).empty()) {
+        GTEST_SKIP() << why_not;
+    }
+    for (const char* arch : {"sm_80", "sm_90"}) {
+        const CompiledCode code = cuda::nvrtc_compile({"", arch, {"--std=c++17"}, SourceText(device_oracle_source)});
+        EXPECT_FALSE(spills(code.log)) << code.log;
     }
 }
 

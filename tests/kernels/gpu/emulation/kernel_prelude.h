@@ -175,3 +175,11 @@ EMULATION_HOOK __tsan_write_range(const void* p, unsigned long bytes) {
     emulation_access(p, static_cast<int>(bytes), 1);
 }
 #undef EMULATION_HOOK
+#define EMULATION_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void*
+EMULATION_HOOK __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+    return memcpy(to, from, bytes);
+}
+EMULATION_HOOK __tsan_memset(void* to, int value, unsigned long bytes) {
+    return memset(to, value, bytes);
+}
+#undef EMULATION_HOOK

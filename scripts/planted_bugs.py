@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Plants the bugs of tests/data/planted_bugs.json in normtune's kernels on a GPU and prints which of them verification tells, by shape.
+
+    scripts/planted_bugs.py --out results/h100/planted.md      # about two minutes on an H100
+
+Each bug is an emitted kernel with its source edited, verified as a candidate beside the one that is as it was. Exit code 1: a bug was not
+told, or a right kernel was.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHAPES = ["8192x4096", "8192x1024", "32768x128", "65536x128", "4096x8192", "2048x16384", "173x409", "71x3571", "29x17389"]
+KINDS = {"forward": "rms_norm/forward", "fused_forward": "fused_add_rms_norm/forward", "backward": "rms_norm/backward",
+         "fused_backward": "fused_add_rms_norm/backward", "registers": "rms_norm/backward", "atomic": "rms_norm/backward",
+         "race": "rms_norm/forward"}
+
+
+def configuration(kind, cols):
+    """One that keeps a row in registers, about 16 elements a thread; a race needs several warps a row."""
+    threads = 32
+    while threads < 1024 and (threads * 17 < cols or (kind == "race" and threads < 64)):
+        threads *= 2
+    grid = "per_row" if KINDS[kind].endswith("forward") else "persistent_strided"
+    return f"w{threads // 32}.t{threads}.r1.row.registers.masked.{grid}" + (".atomic" if kind == "atomic" else "")
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NORMTUNE_STORE": ""})
+
+
+def emit(arguments, folder, kind, shape):
+    """The kind's right kernel on the shape, as a folder; nothing where the device cannot have it."""
+    cols = int(shape.split("x")[1])
+    done = run([arguments.normtune, "emit", "--problem", f"{KINDS[kind]}/bf16/llama/{shape}", "--config", configuration(kind, cols),
+                "--backend", arguments.backend, "--out", str(folder)])
+    if done.returncode != 0:
+        print(f"{kind} on {shape} left out: {done.stderr.strip()}", file=sys.stderr)
+    return done.returncode == 0
+
+
+def plant(right, folder, name, edits):
+    """A folder like `right`, with each edit made in its source, where it has to fit once."""
+    source = (right / "kernel.cu").read_text()
+    for old, new in edits:
+        if source.count(old) != 1:
+            raise SystemExit(f"{name}: the source has {source.count(old)} of {old!r}, not one")
+        source = source.replace(old, new)
+    folder.mkdir()
+    (folder / "kernel.cu").write_text(source)
+    launch = json.loads((right / "launch.json").read_text())
+    launch.update(provider="planted", configuration=name, code={"file": "kernel.cu"})
+    (folder / "launch.json").write_text(json.dumps(launch))
+
+
+def verify_shape(arguments, work, shape, bugs):
+    """Outcome and reason of each planted kernel, by its name."""
+    place = work / shape
+    place.mkdir()
+    kinds = {kind for kind in KINDS if emit(arguments, place / f"right_{kind}", kind, shape)}
+    names = []
+    for bug in bugs + [{"name": f"right_{kind}_kernel", "on": kind, "edits": []} for kind in KINDS]:
+        if bug["on"] in kinds:
+            plant(place / f"right_{bug['on']}", place / bug["name"], bug["name"], bug["edits"])
+            names.append(bug["name"])
+    done = run([arguments.normtune, "verify", "--backend", arguments.backend, "--candidates-only", "--quiet", "--out", str(place / "run"),
+                *(option for name in names for option in ("--candidate", str(place / name)))])
+    table = place / "run" / "results.csv"
+    if not table.exists():
+        raise SystemExit(f"{shape}: {done.stderr.strip()}")
+    return {row["config"]: (row["outcome"], row["reason"]) for row in csv.DictReader(table.open())}
+
+
+def mark(outcome):
+    return {"incorrect": "told", "passed": "NOT TOLD", None: "–"}.get(outcome, outcome)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--normtune", default=os.environ.get("NORMTUNE", str(ROOT / "build/bin/normtune")))
+    parser.add_argument("--backend", default=os.environ.get("CHECK_BACKEND", "cuda"))
+    parser.add_argument("--shapes", default=",".join(SHAPES), help="M×N, comma-separated")
+    parser.add_argument("--out", help="write the table there, too")
+    arguments = parser.parse_args()
+    shapes = arguments.shapes.split(",")
+    bugs = json.loads((ROOT / "tests/data/planted_bugs.json").read_text())["bugs"]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
+        work = pathlib.Path(folder)
+        found = dict(zip(shapes, pool.map(lambda shape: verify_shape(arguments, work, shape, bugs), shapes)))
+    lines = [f"| bug | {' | '.join(shapes)} |", f"|---|{'---|' * len(shapes)}"]
+    told = missed = wrong = 0
+    for name in [bug["name"] for bug in bugs] + [f"right_{kind}_kernel" for kind in KINDS]:
+        outcomes = [found[shape].get(name, (None, ""))[0] for shape in shapes]
+        right = re.fullmatch("right_.*_kernel", name)
+        if right:
+            wrong += sum(outcome not in ("passed", None) for outcome in outcomes)
+            lines.append(f"| {name} | {' | '.join(outcome or '–' for outcome in outcomes)} |")
+            continue
+        told += sum(outcome not in ("passed", None) for outcome in outcomes)
+        missed += outcomes.count("passed")
+        lines.append(f"| {name} | {' | '.join(map(mark, outcomes))} |")
+    lines.append("")
+    lines.append(f"{len(bugs)} bugs, {told + missed} kernels: {told} told, {missed} not told; of the right kernels {wrong} failed.")
+    text = "\n".join(lines) + "\n"
+    print(text, end="")
+    for shape in shapes:
+        for name, (outcome, reason) in found[shape].items():
+            if outcome not in ("incorrect", "passed") or (name.startswith("right_") and outcome != "passed"):
+                print(f"{shape} {name}: {outcome}: {reason}", file=sys.stderr)
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text(text)
+    return 1 if missed or wrong or not told else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
