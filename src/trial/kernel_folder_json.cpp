@@ -85,8 +85,8 @@ std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder
 }
 
 void KernelFolder::read(const JsonReader& in) {
-    in.only({"schema_version", "normtune_version", "provider", "configuration", "claims", "arch", "compiler", "code", "tunables", "rules",
-             "workspace_bytes", "launches"});
+    in.only({"schema_version", "normtune_version", "provider", "configuration", "rounding", "claims", "arch", "compiler", "code",
+             "tunables", "rules", "workspace_bytes", "launches"});
     check_schema_version(in);
     claims_ = read_claims(in.at("claims"));
     auto base = std::make_shared<json>(in.json());
