@@ -142,7 +142,8 @@ void describe(V& v, T& check) {
     using namespace fields;
     v("tensor", tensor_names, check.role, "Which output");
     v("oracle", check.oracle, R"("rounded": with the rounding points of the kernel's contract; "exact" in older files)");
-    v("worst_over_bound", check.worst_over_bound, "Error before the last rounding over its bound; above 1 is incorrect; null: infinite", error);
+    v("worst_over_bound", check.worst_over_bound, "Error before the last rounding over its bound; above 1 is incorrect; null: infinite",
+      error);
     v("worst_error", check.worst_error, "Of what was stored, in unit roundoffs of the value expected; null: infinite", error);
     v("worst_row", check.worst_row, "Row of the worst element; -1: none", {.least = -1});
     v("worst_col", check.worst_col, "Column of the worst element; -1: none", {.least = -1});

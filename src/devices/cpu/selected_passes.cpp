@@ -39,7 +39,8 @@ public:
                 pick(passes_.resident_backward, set_.resident_backward, "resident_backward", casting(), reduction());
             } else {
                 pick(passes_.gradient_sum, set_.gradient_sum, "gradient_sum", casting(), reduction());
-                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", operation_.contract().backward.gradient ? "none" : "", stores());
+                pick(passes_.gradient_rows, set_.gradient_rows, "gradient_rows", operation_.contract().backward.gradient ? "none" : "",
+                     stores());
             }
             if (operation_.has(TensorRole::dgamma) && configuration_.dgamma == DgammaMethod::split) {
                 passes_.column_gradient = set_.column_gradient(key(1));
