@@ -17,7 +17,8 @@ namespace {
 
 constexpr int rows = 1'000'000;
 
-/// Rows as a sweep writes them, with all of its columns: 10,000 problems of 100 configurations.
+/// Rows as a sweep writes them, with all of its columns: 10,000 problems of 100 configurations, every second of them of other code by
+/// `seed`.
 void write_results(const std::string& path, unsigned seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> noise(0, 0.003);
@@ -44,9 +45,10 @@ void write_results(const std::string& path, unsigned seed) {
             "64.000000,53.123,,false,8192,4096,bf16,true,0,false,rounded,1e-06,registers,per_row,constexpr,1,after,16,"
             "default,default,1,auto,partials,64,64,4,0,6,20,confidence,{5:.4f},1.2500,true,graph,512.000000,1980.0,0,0,"
             ","
-            "9f86d081884c7d65,false,32,0,0,1.0000,0,8192,true,0.7500,550.54.15,0.1.0,normtune sweep --problem "
+            "{7:032x},false,32,0,0,1.0000,0,8192,true,0.7500,550.54.15,0.1.0,normtune sweep --problem "
             "rms_norm/forward/bf16/llama/{0}x4096 --config w4.t{1}.r1.row.registers.masked.per_row,{6}\r\n",
-            problem + 1, i % 100 + 1, us * 0.996, us, us * 1.005, (20 + problem % 500) * 0.9, rows - 1 - i);
+            problem + 1, i % 100 + 1, us * 0.996, us, us * 1.005, (20 + problem % 500) * 0.9, rows - 1 - i,
+            2U * static_cast<unsigned>(i % 100) + (i % 2 == 0 ? 0U : seed - 1U));
         if (text.size() > (1U << 20U)) {
             out << text;
             text.clear();
