@@ -123,8 +123,8 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     }
     EXPECT_NO_THROW(device->compile(small_problem(512), never_recorded));
     const auto& verify = replay_backend().verify;
-    EXPECT_EQ(verify(*device, small_problem(), incorrect.candidate).reason, "y is off");
-    EXPECT_TRUE(verify(*device, small_problem(), {}).passed);
+    EXPECT_EQ(verify(*device, small_problem(), incorrect.candidate, false).reason, "y is off");
+    EXPECT_TRUE(verify(*device, small_problem(), {}, false).passed);
 }
 
 TEST(Replay, DescribesTheScriptsDevice) {

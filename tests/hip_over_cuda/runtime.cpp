@@ -160,11 +160,13 @@ Status hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* programs, Functio
 }
 Status hipModuleLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                              unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments, void**) {
-    return launch(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false, false}, arguments, stream);
+    return launch(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {1, 1, 1}, false, false}, arguments,
+                  stream);
 }
 Status hipModuleLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                         unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments) {
-    return launch(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true, false}, arguments, stream);
+    return launch(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {1, 1, 1}, true, false}, arguments,
+                  stream);
 }
 
 Status hipStreamCreateWithFlags(Stream* stream, unsigned flags) {

@@ -19,10 +19,10 @@ namespace {
 /// A cold rotation takes this many times the L2, or it is evicted before each sample.
 constexpr std::int64_t rotation_over_cache = 4;
 
-/// What the least bytes take at the memory's own rate (two transfers a clock), and a short launch beside. A device that
-/// does not tell its memory counts as one of 1 TB/s: this only decides how many launches make a sample.
+/// What the least bytes take at the memory's own rate (two transfers a clock), and what a launch of the shortest kernels takes. A device
+/// that does not tell its memory counts as one of 1 TB/s: this only decides how many launches make a sample.
 double expected_us(const Driver& driver, DeviceId device, std::int64_t bytes) {
-    constexpr double launch_us = 2;
+    constexpr double launch_us = 4;
     int khz = 0;
     int bits = 0;
     driver.device_get_attribute(&khz, Attribute::memory_clock_khz, device);
