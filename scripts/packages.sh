@@ -4,8 +4,6 @@ build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev
 test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-venv zsh)
 # For kernels of AMD GPUs, which are compiled without one: hiprtc, and clang for newer architectures.
 amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
-# For the sanitizer presets: clang compiles under sanitizers in half of GCC's time.
-sanitizer_packages=(clang-19 libclang-rt-19-dev)
 # For the test of scripts/slurm, which starts a cluster of one machine.
 slurm_packages=(slurm-wlm munge)
 lint_packages=(clang-format clang-tidy)
