@@ -19,16 +19,21 @@ namespace {
 /// A cold rotation takes this many times the L2, or it is evicted before each sample.
 constexpr std::int64_t rotation_over_cache = 4;
 
-/// What the least bytes take at the memory's own rate (two transfers a clock), and what a launch of the shortest kernels takes. A device
-/// that does not tell its memory counts as one of 1 TB/s: this only decides how many launches make a sample.
-double expected_us(const Driver& driver, DeviceId device, std::int64_t bytes) {
-    constexpr double launch_us = 4;
+/// At the memory's own rate, two transfers a clock; a device that does not tell it counts as one of 1 TB/s. A driver may take 0.3 ms to
+/// tell a clock.
+double bytes_a_us(const Driver& driver, DeviceId device) {
     int khz = 0;
     int bits = 0;
     driver.device_get_attribute(&khz, Attribute::memory_clock_khz, device);
     driver.device_get_attribute(&bits, Attribute::memory_bus_bits, device);
-    const double bytes_a_us = khz > 0 && bits > 0 ? 2.0 * khz / 1e3 * bits / 8 : 1e6;
-    return launch_us + static_cast<double>(bytes) / bytes_a_us;
+    return khz > 0 && bits > 0 ? 2.0 * khz / 1e3 * bits / 8 : 1e6;
+}
+
+/// Of a launch: the least bytes, and what the shortest kernels take beside; adding dgamma up over programs takes longer. This only decides
+/// how many launches make a sample.
+double expected_us(const Problem& problem, double bytes_a_us) {
+    const double least_us = problem.operation.has(TensorRole::dgamma) ? 6 : 4;
+    return least_us + static_cast<double>(least_bytes(problem)) / bytes_a_us;
 }
 
 class GpuDevice final : public Device {
@@ -59,6 +64,7 @@ private:
     const Driver& driver_;
     const DeviceInfo& info_;
     DeviceId device_ = 0;
+    double bytes_a_us_ = 1;
     Stream stream_ = nullptr;
     OwnedModule utilities_;
     std::optional<GpuTimer> timer_;
@@ -85,6 +91,7 @@ GpuDevice::GpuDevice(Platform platform)
     const auto started = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "starting the device"); };
     started(driver_.device_get(&device_, info_.ordinal));
     started(driver_.device_use(device_));
+    bytes_a_us_ = bytes_a_us(driver_, device_);
     constexpr unsigned ordered_after_the_null_stream = 0;  // uploads and downloads go through that one
     started(driver_.stream_create(&stream_, ordered_after_the_null_stream));
     int wait_value = 0;
@@ -164,7 +171,7 @@ void GpuDevice::evict(Stream stream) const {
 
 Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request) {
     RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(), request.cold ? rotation_over_cache * info_.cache_bytes : 0,
-                      expected_us(driver_, device_, least_bytes(buffers.problem()))};
+                      expected_us(buffers.problem(), bytes_a_us_)};
     if (request.kind == SampleKind::empty) {
         size.least_cold_bytes = 0;
         if (!empty_ || empty_size_ != size) {  // in graphs of as many launches as the problem's kernels
