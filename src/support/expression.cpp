@@ -54,6 +54,17 @@ void define_functions(mu::Parser& parser) {
     parser.DefineInfixOprt("!", negated);
 }
 
+/// The first number that is read through muParser's own locale makes a cache in the C++ library, which other threads then
+/// read without a lock: it is made before any of them comes.
+void make_number_cache() {
+    static const bool made = [] {
+        mu::Parser parser;
+        parser.SetExpr("0.5");
+        return parser.Eval() == 0.5;
+    }();
+    static_cast<void>(made);
+}
+
 /// muParser takes a lone '=' as an assignment, which nobody means.
 void reject_assignment(const std::string& text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -99,6 +110,7 @@ Expression::Expression(const std::string& text, std::span<const Variable> variab
         throw InputError(fmt::format("it has {} characters; at most {} are read", text.size(), longest));
     }
     reject_assignment(text);
+    make_number_cache();
     try {
         for (const auto& [name, value] : constants) {
             parser.DefineConst(std::string(name), value);

@@ -153,16 +153,16 @@ void DeviceOracle::launch(const char* kernel, std::int64_t programs) {
 }
 
 OracleSums DeviceOracle::sums() const {
-    const auto rows = static_cast<std::ptrdiff_t>(problem_.shape.rows);
-    const auto cols = static_cast<std::ptrdiff_t>(problem_.shape.cols);
-    const std::vector<double> all = read<double>(*sums_, static_cast<std::size_t>(3 * (rows + cols)));
-    auto part = [&, from = all.begin()](bool there, std::ptrdiff_t count) mutable {
-        const auto begin = from;
-        from += count;
-        return there ? std::vector<double>(begin, from) : std::vector<double>();
-    };
+    const auto rows = static_cast<std::size_t>(problem_.shape.rows);
+    const auto cols = static_cast<std::size_t>(problem_.shape.cols);
     const bool backward = problem_.operation.has_backward();
     const bool dgamma = problem_.operation.has(TensorRole::dgamma);
+    const std::vector<double> all = read<double>(*sums_, dgamma ? 3 * (rows + cols) : backward ? 3 * rows : rows);
+    auto part = [from = all.begin()](bool there, std::size_t count) mutable {
+        const auto begin = from;
+        from += there ? static_cast<std::ptrdiff_t>(count) : 0;
+        return std::vector<double>(begin, from);
+    };
     return {part(true, rows), part(backward, rows), part(backward, rows), part(dgamma, cols), part(dgamma, cols), part(dgamma, cols)};
 }
 
