@@ -80,6 +80,12 @@ std::string why_not_comparable(const Comparison& comparison) {
         }
         return describe(comparison, facets);
     }
+    if (comparison.dropped > 0 && any_matched(comparison, comparison.settings)) {
+        return fmt::format(
+            "{} and {} have no trial in common that neither's race dropped; --by best compares their winners, "
+            "and sweeps with --strategy exhaustive measure all alike",
+            comparison.baseline->name, comparison.candidate->name);
+    }
     for (const std::vector<Facet>& tried :
          {std::vector{Facet::device}, std::vector{Facet::casting}, std::vector{Facet::device, Facet::casting}}) {
         CompareSettings settings = comparison.settings;
