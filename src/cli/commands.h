@@ -21,5 +21,6 @@ std::unique_ptr<Command> make_selfcheck_command();
 std::unique_ptr<Command> make_devices_command();
 std::unique_ptr<Command> make_shapes_command();
 std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_man_command();
 
 }  // namespace normtune::cli

@@ -9,28 +9,25 @@
 #include "support/pattern.h"
 
 namespace normtune::cli {
-namespace {
 
-std::string help_text(const OptionSpec& spec) {
-    switch (spec.arity) {
+std::string OptionSpec::argument() const {
+    switch (arity) {
         case Arity::flag:
             return {};
         case Arity::one:
-            return spec.value.placeholder;
+            return value.placeholder;
         case Arity::list:
-            return spec.value.placeholder + ",...";
+            return value.placeholder + ",...";
         case Arity::many:
-            return spec.value.placeholder + "...";
+            return value.placeholder + "...";
     }
     return {};
 }
 
-}  // namespace
-
 struct OptionSet::State {
     CLI::App app;
     std::string heading = "Options";
-    std::string examples;
+    std::vector<std::string> examples;
     std::vector<OptionSpec> specs;
     std::vector<CLI::Option*> options;  // of the same index in specs
     std::vector<bool*> flags;           // null where the option is no flag
@@ -70,7 +67,7 @@ struct OptionSet::State {
         for (const std::string& word : words) {
             for (const std::string_view part : spec.arity == Arity::list ? split(word, ',') : std::vector{std::string_view(word)}) {
                 if (part.empty()) {
-                    throw InputError(fmt::format("{} needs a value: {} {}", spec.name, spec.name, help_text(spec)));
+                    throw InputError(fmt::format("{} needs a value: {} {}", spec.name, spec.name, spec.argument()));
                 }
                 try {
                     spec.value.take(std::string(part));
@@ -113,13 +110,16 @@ void OptionSet::many(std::string_view name, Value value, std::string_view help) 
 }
 
 void OptionSet::example(std::string_view line) {
-    state_->examples += state_->examples.empty() ? "Example:\n" : "";
-    state_->examples += fmt::format("  {}\n", line);
-    state_->app.footer(state_->examples.substr(0, state_->examples.size() - 1));
+    state_->examples.emplace_back(line);
+    state_->app.footer(fmt::format("Example:\n  {}", fmt::join(state_->examples, "\n  ")));
 }
 
 std::span<const OptionSpec> OptionSet::specs() const {
     return state_->specs;
+}
+
+std::span<const std::string> OptionSet::examples() const {
+    return state_->examples;
 }
 
 void OptionSet::declare(std::string_view name, Arity arity, Value value, std::string_view help, bool* flag) {
@@ -128,7 +128,11 @@ void OptionSet::declare(std::string_view name, Arity arity, Value value, std::st
     const std::string description(help);
     const std::size_t comma = name.find(',');
     OptionSpec spec{comma == std::string_view::npos ? words : words.substr(comma + 1),
-                    comma == std::string_view::npos ? "" : words.substr(0, comma), arity, std::move(value), description};
+                    comma == std::string_view::npos ? "" : words.substr(0, comma),
+                    arity,
+                    std::move(value),
+                    description,
+                    state_->heading};
     CLI::Option* option = nullptr;
     if (arity == Arity::flag) {
         option = app.add_flag_function(
@@ -139,7 +143,7 @@ void OptionSet::declare(std::string_view name, Arity arity, Value value, std::st
         option->allow_extra_args(arity == Arity::many);
         // An option without its value is let through, so that it never swallows the next option; apply() refuses it.
         option->expected(spec.positional() ? 1 : 0, arity == Arity::many ? CLI::detail::expected_max_vector_size : 1);
-        option->option_text(spec.positional() ? " " : help_text(spec));
+        option->option_text(spec.positional() ? " " : spec.argument());
     }
     option->group(state_->heading);
     state_->options.push_back(option);

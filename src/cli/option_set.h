@@ -24,7 +24,10 @@ struct OptionSpec {
     Arity arity = Arity::one;
     Value value;
     std::string help;
+    std::string group;  // the heading that it stands under
 
+    /// What follows the name: "FILE...", "N,...", or nothing.
+    std::string argument() const;
     bool positional() const { return !name.starts_with("-"); }
 };
 
@@ -44,6 +47,7 @@ public:
     void example(std::string_view line);
 
     std::span<const OptionSpec> specs() const;
+    std::span<const std::string> examples() const;
 
     enum class Parsed { run, help };
     /// Takes the words after the command's name. Throws InputError naming the option, what is wrong and what would be

@@ -32,7 +32,7 @@ std::string operating_system() {
 Environment describe_environment(const DeviceInfo& device, std::uint64_t seed) {
     Environment environment;
     environment.normtune_version = version();
-    environment.source_revision = NORMTUNE_REVISION;
+    environment.source_revision = source_revision();
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) == 0) {
         environment.hostname = to_utf8(name.data());

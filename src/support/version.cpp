@@ -6,4 +6,8 @@ std::string_view version() {
     return NORMTUNE_VERSION;
 }
 
+std::string_view source_revision() {
+    return NORMTUNE_REVISION;
+}
+
 }  // namespace normtune

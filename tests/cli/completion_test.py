@@ -10,7 +10,7 @@ import harness
 # What stands on the line (the last word is being completed), and words that must and must not be offered.
 CASES = [
     (["normtune", "sw"], {"sweep"}, {"plan"}),
-    (["normtune", ""], {"sweep", "plan", "compare", "gate", "selfcheck", "shapes", "completion", "help"}, {"worker"}),
+    (["normtune", ""], {"sweep", "plan", "compare", "gate", "selfcheck", "shapes", "completion", "man", "help"}, {"worker"}),
     (["normtune", "help", "pl"], {"plan"}, {"sweep"}),
     (["normtune", "plan", "--sh"], {"--shapes", "--show-pruned"}, {"--space"}),
     (["normtune", "sweep", "--h"], {"--hot", "--help"}, set()),
@@ -25,6 +25,7 @@ CASES = [
     (["normtune", "compare", "--across", "driver,t"], {"driver,timer"}, {"driver,device"}),
     (["normtune", "gate", "--policy", "heur"], {"heuristics"}, {"default"}),
     (["normtune", "completion", ""], {"bash", "zsh"}, set()),
+    (["normtune", "man", "sw"], {"sweep"}, {"plan"}),
 ]
 
 

@@ -16,7 +16,7 @@ NORMALISATIONS = [
     (re.compile(r"(?<=  )\d{4}-\d\d-\d\d$", re.MULTILINE), "DAY"),
     (re.compile(r"\S*/normtune-test-\w+/"), "FOLDER/"),
     (re.compile(r"results/run-\d{8}T\d{6}Z-[0-9a-f]+"), "results/run-NEW"),
-    (re.compile(r"normtune \d+\.\d+\.\d+"), "normtune VERSION"),
+    (re.compile(r"normtune \d+\.\d+\.\d+( \(revision [0-9a-f]+(-dirty)?\))?"), "normtune VERSION"),
     (re.compile(r'"normtune_version": "[^"]*"'), '"normtune_version": "VERSION"'),
     (re.compile(r"\d+(\.\d+)?/s"), "RATE/s"),
     (re.compile(r", (\d+ (s|min|h) ?)+left"), ", TIME left"),
