@@ -1,5 +1,5 @@
-# What is installed, in components: `normtune`, all but what is bundled with it (of this the .deb is made); `bundled`, the shared libraries that
-# travel with the executable; `wheel`, the Python package, which `cmake --install` leaves out (docs/packaging.md).
+# What is installed, in components: `normtune`, of which the .deb is made; `bundled`, what the .deb gets from other packages; `wheel`, the
+# Python package, which `cmake --install` leaves out (docs/packaging.md).
 
 install(TARGETS normtune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT normtune)
 install(FILES ${NORMTUNE_MUPARSER} DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune RENAME ${NORMTUNE_MUPARSER_SONAME} COMPONENT bundled)

@@ -50,7 +50,8 @@ def main():
         result = folder.run("normtune man --all pages && ls pages | wc -l")
         if result.stdout.split() != [str(len(commands) + 1).encode()]:
             faults.append(f"--all wrote {result.stdout} pages: {result.stderr}")
-        for command, message in (("man nothing", "COMMAND: unknown 'nothing'; known: sweep, "), ("man sweep --all x", "leave the command out"),
+        for command, message in (("man nothing", "COMMAND: unknown 'nothing'; known: sweep, "),
+                                 ("man sweep --all x", "leave the command out"),
                                  ("man --all page/x", "cannot make the folder 'page/x': Not a directory")):
             result = folder.run(f"normtune {command}")
             if result.returncode != 2 or message not in result.stderr.decode():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The .deb: lintian takes it, it is installed below a folder, its executable runs, its pages and completions are whole, and it is removed."""
+"""The .deb: lintian takes it, it is installed below a folder, runs there, has whole pages and completions, and is removed; and `cmake --install`."""
 
 import gzip
 import os
@@ -36,7 +36,8 @@ class Deb(unittest.TestCase):
         return sorted(path for path in (self.root / "usr").glob(pattern))
 
     def test_lintian_says_nothing(self):
-        self.assertEqual(packaging.run(["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", NOT_FOR_US, self.deb]), "")
+        lintian = ["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", NOT_FOR_US]
+        self.assertEqual(packaging.run([*lintian, self.deb]), "")
 
     def test_the_executable_is_that_of_the_build(self):
         executable = self.root / "usr/bin/normtune"
@@ -74,9 +75,16 @@ class Deb(unittest.TestCase):
         with gzip.open(self.root / "usr/share/doc/normtune/changelog.gz", "rt") as file:
             self.assertEqual(file.readline(), "# Changelog\n")
         licences = (self.root / "usr/share/doc/normtune/copyright").read_text()
-        for name in ("libyaml-cpp-dev", "libsqlite3-dev", "libfmt-dev", "nlohmann-json3-dev", "libcli11-dev", "libmd-dev"):
+        for name in packaging.STATIC_LIBRARIES:
             self.assertIn(f"==== {name} ", licences)
         self.assertNotIn("libmuparser", licences)  # a package of its own
+
+    def test_cmake_install_brings_its_library_along(self):
+        prefix = pathlib.Path(self.folder.name, "prefix")
+        packaging.run(["cmake", "--install", BUILD, "--prefix", prefix])
+        self.assertIn(f"libmuparser.so.2 => {prefix}", packaging.run(["ldd", prefix / "bin/normtune"]))
+        self.assertTrue((prefix / "share/man/man1/normtune-sweep.1").is_file())
+        self.assertFalse((prefix / "normtune").exists())  # the wheel's
 
     def test_zz_removed_it_leaves_nothing(self):  # the last by its name
         self.dpkg("--purge", "normtune")
