@@ -21,6 +21,7 @@ constexpr std::array<CommandEntry, 15> entries{{
     {"fit", "Fit a launcher's rule to results: the smallest ladder within a tolerance", make_fit_command},
     {"emit", "Write a configuration's CUDA source, launch geometry and binary", make_emit_command},
     {"compare", "Say what became faster or slower between two results", make_compare_command},
+    {"report", "Draw results: a page with plots and tables, or one plot", make_report_command},
     {"gate", "Judge a comparison by a policy: pass, fail or inconclusive, for CI", make_gate_command},
     {"selfcheck", "Sweep the same twice and more: what can compare tell on this device", make_selfcheck_command},
     {"devices", "Say which devices are here, and why one is not", make_devices_command},

@@ -63,6 +63,10 @@ void RecordFiles::declare(OptionSet& options) {
 }
 
 std::vector<Results> RecordFiles::read() const {
+    return read(without_what_no_judge_reads);
+}
+
+std::vector<Results> RecordFiles::read(const std::function<void(Record&)>& keep) const {
     if (files_.empty()) {
         throw InputError("no results are named; give results.json or results.csv files, or run folders");
     }
@@ -71,7 +75,7 @@ std::vector<Results> RecordFiles::read() const {
         const bool csv = file.ends_with(".csv");
         {
             const Notice notice("reading " + file);
-            runs.push_back(csv ? read_results_csv(file) : read_judged_results(file));
+            runs.push_back(csv ? read_results_csv(file) : read_results_json(file, keep));
         }
         if (csv) {
             describe_device(runs.back(), file, compute_units_);

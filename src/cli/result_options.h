@@ -1,6 +1,7 @@
 // Options of the commands that read results, and the reading.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ public:
     void declare(OptionSet& options);
     /// Throws InputError: none named, or what reading them throws.
     std::vector<Results> read() const;
+    /// The same with each record of a results.json as `keep` leaves it, rather than without what no judge reads.
+    std::vector<Results> read(const std::function<void(Record&)>& keep) const;
+    const std::vector<std::string>& names() const { return files_; }
 
 private:
     std::vector<std::string> files_;

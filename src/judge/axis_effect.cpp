@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -39,37 +38,49 @@ bool before(const std::string& a, const std::string& b) {
     return std::tuple(number(a), a) < std::tuple(number(b), b);
 }
 
-}  // namespace
+struct Best {
+    double of_all = std::numeric_limits<double>::infinity();
+    std::map<std::string, double> of_value;
+};
+/// Of one axis: of each problem, by provider.
+using BestByProblem = std::vector<std::map<std::string, Best>>;
 
-AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
-    AxisEffect out;
-    out.axis = axis;
-    const std::vector<ProblemRanking> rankings = problem_rankings(runs, Whose::all);
-    std::set<std::string> known;
-    struct Best {
-        double of_all = std::numeric_limits<double>::infinity();
-        std::map<std::string, double> of_value;
-    };
-    std::vector<std::map<std::string, Best>> best(rankings.size());  // by provider
+struct Collected {
+    std::vector<std::string> names;  // of all axes that were measured
+    std::map<std::string, BestByProblem> axes;
+};
+
+/// Of the axis `only`; of all where it is empty.
+Collected collect(std::span<const ProblemRanking> rankings, const std::string& only) {
+    Collected out;
     for (std::size_t i = 0; i < rankings.size(); ++i) {
-        out.problems.push_back(rankings[i].problem().key());
         for (const Standing& standing : rankings[i].standings) {
+            const std::string provider(standing.record->candidate.provider());
             for (const auto& [name, value] : axes_of(standing.record->candidate)) {
-                known.insert(name);
-                if (name == axis) {
-                    Best& its = best[i][std::string(standing.record->candidate.provider())];
-                    its.of_all = std::min(its.of_all, standing.ratio);
-                    its.of_value[value] = std::min(its.of_value.try_emplace(value, standing.ratio).first->second, standing.ratio);
+                const auto [its, fresh] = out.axes.try_emplace(name);
+                if (fresh) {
+                    out.names.push_back(name);
+                    its->second.resize(only.empty() || only == name ? rankings.size() : 0);
+                }
+                if (!its->second.empty()) {
+                    Best& best = its->second[i][provider];
+                    best.of_all = std::min(best.of_all, standing.ratio);
+                    double& of_value = best.of_value.try_emplace(value, standing.ratio).first->second;
+                    of_value = std::min(of_value, standing.ratio);
                 }
             }
         }
     }
-    if (!known.contains(axis)) {
-        const std::vector<std::string_view> names(known.begin(), known.end());
-        throw InputError(fmt::format("nothing that was measured has an axis or a tunable {}{}", quoted_for_message(axis),
-                                     suggestion(axis, names.data(), names.data() + names.size())));
-    }
+    return out;
+}
+
+AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string& axis, const BestByProblem& best) {
+    AxisEffect out;
+    out.axis = axis;
     out.device = rankings.front().device();
+    for (const ProblemRanking& ranking : rankings) {
+        out.problems.push_back(ranking.problem().key());
+    }
     std::map<std::tuple<std::string, Op, Mode, std::string>, std::size_t> places;  // of out.values
     for (std::size_t i = 0; i < rankings.size(); ++i) {
         const Operation& operation = rankings[i].problem().operation;
@@ -84,7 +95,9 @@ AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
                     fresh.mode = mode_names.name(operation.mode);
                     fresh.value = value;
                 }
-                out.values[place].add(out.problems[i], ratio / its.of_all - 1);
+                const double loss = ratio / its.of_all - 1;
+                out.values[place].add(out.problems[i], loss);
+                out.values[place].losses.push_back({i, loss});
                 out.values[place].best_on += ratio == its.of_all ? 1 : 0;
             }
         }
@@ -93,6 +106,32 @@ AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
         const auto group = [](const AxisValueEffect& one) { return std::tie(one.provider, one.op, one.mode); };
         return group(a) != group(b) ? group(a) < group(b) : before(a.value, b.value);
     });
+    return out;
+}
+
+}  // namespace
+
+AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
+    const std::vector<ProblemRanking> rankings = problem_rankings(runs, Whose::all);
+    const Collected collected = collect(rankings, axis);
+    const auto found = collected.axes.find(axis);
+    if (found == collected.axes.end()) {
+        std::vector<std::string_view> names(collected.names.begin(), collected.names.end());
+        std::sort(names.begin(), names.end());
+        throw InputError(fmt::format("nothing that was measured has an axis or a tunable {}{}", quoted_for_message(axis),
+                                     suggestion(axis, names.data(), names.data() + names.size())));
+    }
+    return effect_of(rankings, axis, found->second);
+}
+
+std::vector<AxisEffect> axis_effects(std::span<const ProblemRanking> rankings) {
+    const Collected collected = collect(rankings, "");
+    std::vector<std::string> names = collected.names;
+    std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return axis_names.find(name).has_value(); });
+    std::vector<AxisEffect> out;
+    for (const std::string& name : names) {
+        out.push_back(effect_of(rankings, name, collected.axes.at(name)));
+    }
     return out;
 }
 

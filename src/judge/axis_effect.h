@@ -19,6 +19,11 @@ struct AxisValueEffect : LossSummary<std::string> {
     std::string mode;
     std::string value;
     std::size_t best_on = 0;  // problems whose best of the provider has it
+    struct Loss {
+        std::size_t problem;  // in AxisEffect::problems
+        double loss;
+    };
+    std::vector<Loss> losses;  // what `mean` and `worst` are of
 };
 
 struct AxisEffect {
@@ -34,5 +39,8 @@ struct AxisEffect {
 
 /// Throws InputError: nothing that was measured has such an axis; `axis` is then compared with those that are there.
 AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis);
+
+/// Of every axis and tunable that was measured, those of normtune's own configurations first; `rankings` are of all candidates of one device.
+std::vector<AxisEffect> axis_effects(std::span<const ProblemRanking> rankings);
 
 }  // namespace normtune

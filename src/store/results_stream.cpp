@@ -49,8 +49,9 @@ Results collected(ByteSource& source, const std::string& file, const Keep& keep)
     return results;
 }
 
-template <typename Keep>
-Results read(const std::string& path, const Keep& keep) {
+}  // namespace
+
+Results read_results_json(const std::string& path, const std::function<void(Record&)>& keep) {
     require_results(path);
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
@@ -61,8 +62,6 @@ Results read(const std::string& path, const Keep& keep) {
     }
     return collected(*open_source(file), file, keep);
 }
-
-}  // namespace
 
 Results stream_results_json(ByteSource& source, const std::string& file, const std::function<void(Record)>& take) {
     std::optional<InputError> wrong;  // told behind what is wrong with the file as a whole
@@ -86,14 +85,16 @@ Results stream_results_json(ByteSource& source, const std::string& file, const s
 }
 
 Results read_results_json(const std::string& path) {
-    return read(path, [](Record&) {});
+    return read_results_json(path, [](Record&) {});
+}
+
+void without_what_no_judge_reads(Record& record) {
+    record.repeat = std::string();
+    record.verification.reset();
 }
 
 Results read_judged_results(const std::string& path) {
-    return read(path, [](Record& record) {
-        record.repeat = std::string();
-        record.verification.reset();
-    });
+    return read_results_json(path, without_what_no_judge_reads);
 }
 
 Results parse_results_json(std::string_view text, const std::string& file) {

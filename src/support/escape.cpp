@@ -172,6 +172,31 @@ std::string for_xml(std::string_view text) {
     return out;
 }
 
+std::string for_html(std::string_view text) {
+    std::string out;
+    each_character(text, [&](char32_t c, std::string_view sequence) {
+        if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'') {
+            out += fmt::format("&#{};", static_cast<unsigned>(c));
+        } else {
+            add_visible(out, c, sequence);
+        }
+    });
+    return out;
+}
+
+std::string for_html_script(std::string_view json) {
+    std::string out;
+    each_character(json, [&](char32_t c, std::string_view sequence) {
+        // In JSON these stand inside texts alone, where an escape means the same.
+        if (c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029) {
+            out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        } else {
+            out += sequence;
+        }
+    });
+    return out;
+}
+
 std::string for_shell(std::string_view word) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
     if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {

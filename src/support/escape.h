@@ -25,6 +25,11 @@ std::string markdown_code(std::string_view text);
 /// Text and attributes of XML 1.0; what XML cannot say is U+FFFD.
 std::string for_xml(std::string_view text);
 
+/// Text and quoted attributes of HTML; controls and what turns the direction of writing are visible, as for_terminal has them.
+std::string for_html(std::string_view text);
+/// A JSON text inside a <script> element: the same value, with nothing that HTML or JavaScript would end it by.
+std::string for_html_script(std::string_view json);
+
 /// One word of a shell's command line, quoted where need be; the command can be pasted from a terminal.
 std::string for_shell(std::string_view word);
 

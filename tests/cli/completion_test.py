@@ -24,6 +24,7 @@ CASES = [
     (["normtune", "compare", "--by", ""], {"config", "best"}, {"table"}),
     (["normtune", "compare", "--across", "driver,t"], {"driver,timer"}, {"driver,device"}),
     (["normtune", "gate", "--policy", "heur"], {"heuristics"}, {"default"}),
+    (["normtune", "report", "--plot", "ro"], {"rows", "rounds"}, {"limit"}),
     (["normtune", "completion", ""], {"bash", "zsh"}, set()),
     (["normtune", "man", "sw"], {"sweep"}, {"plan"}),
 ]

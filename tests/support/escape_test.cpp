@@ -52,6 +52,16 @@ TEST(Escape, XmlHasOnlyItsCharacters) {
               "&lt;a b=&quot;c&quot;&gt;&amp; \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
+TEST(Escape, HtmlHasNoMarkupAndNothingUnseen) {
+    EXPECT_EQ(for_html("<a b='c' d=\"e\">&\n\xE2\x80\xAE\xFF"),
+              "&#60;a b=&#39;c&#39; d=&#34;e&#34;&#62;&#38;\\x0a\\u202e\xEF\xBF\xBD");
+}
+
+TEST(Escape, AScriptElementHoldsAnyJson) {
+    EXPECT_EQ(for_html_script("[\"</script><!--&\xE2\x80\xA8\xE2\x80\xA9 µ\", 1]"),
+              "[\"\\u003c/script\\u003e\\u003c!--\\u0026\\u2028\\u2029 µ\", 1]");
+}
+
 TEST(Escape, ShellReadsTheWordBack) {
     for (const std::string word :
          {"a b", ";touch X;", "it's", "$(id)", "`id`", "two\nlines", "\033[1m'\\x", "\xFF\xFE", "-", "~", "*", ""}) {

@@ -1,0 +1,71 @@
+// A plot as data: panels of one kind, with what their series, axes and caption say. SVG and tables are made of it.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "report/page/scale.h"
+
+namespace normtune {
+
+inline constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
+
+/// A measured value, with the interval about it where there is one.
+struct Mark {
+    double x = 0;
+    double y = 0;            // in panels with rows: which, from 0
+    double low = not_there;  // of y; in panels with rows, of x
+    double high = not_there;
+};
+
+struct PlotSeries {
+    enum class Draw {
+        points,
+        line,    // with points
+        dashed,  // without
+        cloud,   // many small dots
+        boxes    // quartiles: from low to high, with a line at x
+    };
+    std::string name;
+    int style = 0;  // colour and shape; the same for what is the same throughout a page
+    Draw draw = Draw::points;
+    std::vector<Mark> marks;
+};
+
+struct PlotAxis {
+    std::string label;  // with its unit
+    Scale scale;
+};
+
+/// What a table beside a panel holds; numbers are right-aligned columns, whose headings begin with '>'.
+struct Numbers {
+    std::vector<std::string> headings;
+    std::vector<std::vector<std::string>> lines;
+};
+
+struct Panel {
+    std::string group;  // a heading above the first of them
+    std::string title;
+    PlotAxis x;
+    PlotAxis y;
+    std::vector<std::string> rows;  // names of the y axis's places, from the top; empty: y is a number
+    std::vector<PlotSeries> series;
+    double x_line = not_there;  // where nothing is lost, or nothing changed
+    Numbers numbers;            // the panel's values in full
+};
+
+struct Plot {
+    std::string name;  // of --plot
+    std::string title;
+    std::string caption;  // what was measured, and how it is drawn
+    std::vector<Panel> panels;
+};
+
+/// A table of the marks of a panel, for those without one of their own: series, row or x, value, interval.
+Numbers numbers_of(const Panel& panel);
+
+/// What stands in for a value in plots and their tables: three digits or more, "-" where there is none.
+std::string plot_number(double value);
+
+}  // namespace normtune

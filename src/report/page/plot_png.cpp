@@ -1,0 +1,71 @@
+#include "report/page/plot_png.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "report/page/plot_svg.h"
+#include "support/atomic_file.h"
+#include "support/child_process.h"
+#include "support/error.h"
+#include "support/pattern.h"
+
+namespace normtune {
+namespace {
+
+std::string find_converter() {
+    const char* const path = std::getenv("PATH");
+    for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
+        const std::string program = fmt::format("{}/rsvg-convert", folder);
+        if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) {
+            return program;
+        }
+    }
+    throw SystemError("a PNG needs rsvg-convert, which is not on PATH; install librsvg2-bin, or take --format svg");
+}
+
+class ScratchFolder {
+public:
+    ScratchFolder() : path_((std::filesystem::temp_directory_path() / "normtune-XXXXXX").string()) {
+        if (::mkdtemp(path_.data()) == nullptr) {
+            throw SystemError(fmt::format("cannot make a temporary folder {}: {}", path_, std::strerror(errno)));
+        }
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    std::string file(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
+
+private:
+    std::string path_;
+};
+
+}  // namespace
+
+std::string png_of(const Plot& plot, std::string_view about) {
+    const std::string converter = find_converter();
+    const ScratchFolder folder;
+    const std::string svg = folder.file("plot.svg");
+    const std::string png = folder.file("plot.png");
+    const std::string log = folder.file("log");
+    write_file_atomically(svg, [&](TextSink& out) { write_svg(out, plot, about); });
+    constexpr std::chrono::seconds limit{60};
+    const ChildEnd end = run_child({converter, "--zoom=2", "--output=" + png, svg}, log, limit);
+    if (end.status != 0 || end.signal != 0 || end.timed_out) {
+        const std::string said = read_file(log);
+        throw SystemError(fmt::format("{} failed ({}): {}", converter, end.description(), said.substr(0, said.find('\n'))));
+    }
+    return read_file(png);
+}
+
+}  // namespace normtune
