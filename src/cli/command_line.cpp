@@ -11,7 +11,7 @@
 namespace normtune::cli {
 namespace {
 
-constexpr std::array<CommandEntry, 15> entries{{
+constexpr std::array<CommandEntry, 16> entries{{
     {"sweep", "Measure the configurations of a space on model shapes, and say which wins", make_sweep_command},
     {"plan", "Show what a sweep would run, and what each rule prunes", make_plan_command},
     {"verify", "Prove configurations correct, without timing them", make_verify_command},
