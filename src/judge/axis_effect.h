@@ -40,7 +40,8 @@ struct AxisEffect {
 /// Throws InputError: nothing that was measured has such an axis; `axis` is then compared with those that are there.
 AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis);
 
-/// Of every axis and tunable that was measured, those of normtune's own configurations first; `rankings` are of all candidates of one device.
+/// Of every axis and tunable that was measured, those of normtune's own configurations first; `rankings` are of all candidates of one
+/// device.
 std::vector<AxisEffect> axis_effects(std::span<const ProblemRanking> rankings);
 
 }  // namespace normtune

@@ -53,8 +53,7 @@ TEST(Escape, XmlHasOnlyItsCharacters) {
 }
 
 TEST(Escape, HtmlHasNoMarkupAndNothingUnseen) {
-    EXPECT_EQ(for_html("<a b='c' d=\"e\">&\n\xE2\x80\xAE\xFF"),
-              "&#60;a b=&#39;c&#39; d=&#34;e&#34;&#62;&#38;\\x0a\\u202e\xEF\xBF\xBD");
+    EXPECT_EQ(for_html("<a b='c' d=\"e\">&\n\xE2\x80\xAE\xFF"), "&#60;a b=&#39;c&#39; d=&#34;e&#34;&#62;&#38;\\x0a\\u202e\xEF\xBF\xBD");
 }
 
 TEST(Escape, AScriptElementHoldsAnyJson) {
