@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/result_options.h"
+#include "cli/table_options.h"
 #include "judge/audit.h"
 #include "report/audit_report.h"
 #include "report/axis_report.h"
@@ -27,9 +28,7 @@ public:
         options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a loss rests on", measure_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json"}, format_),
-                    "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json (default: table)");
+        table_.declare(options, {}, "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json");
         options.example("normtune audit results/run-20261120-120000");
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --axis block_size");
@@ -39,6 +38,9 @@ public:
 
     ExitCode run(const std::vector<std::string>&) override {
         device_.require_only_with("--measure", measure_);
+        if (table_.is("json")) {
+            table_.require_no_order();
+        }
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
         if (!axis_.empty()) {
@@ -64,7 +66,7 @@ public:
                                 });
             }
         }
-        show(format_ == "json" ? audit_json(audits) : sections_text(audit_sections(audits), format_ == "markdown", style_of(stdout)));
+        table_.is("json") ? print_data(audit_json(audits)) : table_.show(audit_sections(audits));
         return ExitCode::good;
     }
 
@@ -74,11 +76,9 @@ private:
         for (const std::vector<Results>& runs : devices) {
             effects.push_back(axis_effect(runs, axis_));
         }
-        show(format_ == "json" ? axis_json(effects) : sections_text(axis_sections(effects), format_ == "markdown", style_of(stdout)));
+        table_.is("json") ? print_data(axis_json(effects)) : table_.show(axis_sections(effects));
         return ExitCode::good;
     }
-
-    void show(const std::string& report) const { format_ == "table" ? print(report) : print_data(report); }
 
     RecordFiles files_;
     std::string axis_;
@@ -87,7 +87,7 @@ private:
     bool quiet_ = false;
     std::string space_;
     std::vector<ThumbRule> heuristics_ = named_thumb_rules();
-    std::string format_ = "table";
+    TableOptions table_;
 };
 
 }  // namespace

@@ -1,12 +1,15 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/table_options.h"
 #include "report/export/best_export.h"
 #include "report/winners.h"
 #include "store/results_stream.h"
 #include "store/stored_results.h"
-#include "support/escape.h"
 
 namespace normtune::cli {
 namespace {
@@ -20,9 +23,9 @@ public:
                     "Of the store: only devices of this name; * and ? match as in a shell");
         options.one("--arch", text("PATTERN", filter_.arch), "Of the store: only these architectures, as sm_90 or 'gfx*'");
         options.flag("--hot", "Of the store: what was measured on data in cache (default: cold)", hot_);
-        options.one("--format", word_of({"table", "json", "cpp", "triton"}, format_),
-                    "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
-                    "columns;\ntriton: a Python module for Triton launchers\n(default: table)");
+        table_.declare(options, {"cpp", "triton"},
+                       "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
+                       "columns;\ntriton: a Python module for Triton launchers");
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
@@ -30,12 +33,13 @@ public:
 
     ExitCode run(const std::vector<std::string>&) override {
         const std::vector<Results> all = from_db_ ? read_store() : read_files();
-        if (format_ == "table") {
-            print(tables(all));
-        } else {
-            print_data(format_ == "json"  ? winners_json(all)
-                       : format_ == "cpp" ? winners_cpp(exported_winners(all))
+        if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
+            table_.require_no_order();
+            print_data(table_.is("json")  ? winners_json(all)
+                       : table_.is("cpp") ? winners_cpp(exported_winners(all))
                                           : winners_triton(exported_winners(all)));
+        } else {
+            table_.show(sections(all));
         }
         return ExitCode::good;
     }
@@ -82,18 +86,18 @@ private:
         return all;
     }
 
-    std::string tables(const std::vector<Results>& all) const {
-        std::string out;
-        const Style style = style_of(stdout);
+    std::vector<Section> sections(const std::vector<Results>& all) const {
+        std::vector<Section> out;
         for (std::size_t i = 0; i < all.size(); ++i) {
+            std::vector<Section> run = winners_sections(all[i]);
             if (all.size() > 1 || from_db_) {
-                out += fmt::format("{}{}\n", i == 0 ? "" : "\n", style.bold(for_terminal(headings_[i])));
+                run.front().title = headings_[i];
             }
-            out += winners_table(find_winners(all[i]), terminal_width(stdout), style.color);
+            std::move(run.begin(), run.end(), std::back_inserter(out));
         }
         if (older_ > 0) {
-            out += fmt::format("Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n",
-                               older_);
+            out.back().note += fmt::format(
+                "Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n", older_);
         }
         return out;
     }
@@ -104,7 +108,7 @@ private:
     StoreFilter filter_;
     bool hot_ = false;
     std::size_t older_ = 0;
-    std::string format_ = "table";
+    TableOptions table_;
 };
 
 }  // namespace

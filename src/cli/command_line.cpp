@@ -11,10 +11,11 @@
 namespace normtune::cli {
 namespace {
 
-constexpr std::array<CommandEntry, 16> entries{{
+constexpr std::array<CommandEntry, 17> entries{{
     {"sweep", "Measure the configurations of a space on model shapes, and say which wins", make_sweep_command},
     {"plan", "Show what a sweep would run, and what each rule prunes", make_plan_command},
     {"verify", "Prove configurations correct, without timing them", make_verify_command},
+    {"explain", "Say in words what a configuration does, and how it is launched", make_explain_command},
     {"best", "Print the winners of saved results", make_best_command},
     {"merge", "Put the results of shards, or of several sweeps, together", make_merge_command},
     {"audit", "Say what heuristics and prune rules lose against the measured best", make_audit_command},

@@ -10,6 +10,7 @@ namespace normtune::cli {
 std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_verify_command();
+std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_best_command();
 std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_audit_command();

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/result_options.h"
+#include "cli/table_options.h"
 #include "judge/summary.h"
 #include "report/comparison_report.h"
 
@@ -17,8 +18,7 @@ public:
         options.group("Verdicts");
         options.one("--threshold", number(0.01, 1000, threshold_percent_), "Percent: the least change that counts (default: 1)");
         options.one("--metric", name_of(metric_names, settings_.metric), "(default: latency)");
-        options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_), "markdown: for a pull request\n(default: table)");
+        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair;\njson: schemas/comparison.schema.json");
         options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
         options.example("normtune compare before/ after/");
         options.example("normtune compare before.json after.json --by best --format markdown");
@@ -29,6 +29,9 @@ public:
         if (baseline_.empty() || candidate_.empty()) {
             throw InputError("two results are compared; give BASELINE and CANDIDATE");
         }
+        if (!table_.is("table")) {
+            table_.require_no_order();
+        }
         settings_.threshold = threshold_percent_ / 100;
         const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);
         const Comparison comparison = compare(baseline, candidate, settings_);
@@ -38,13 +41,13 @@ public:
         }
         const Summary summary = summarise(comparison);
         const auto most = static_cast<std::size_t>(most_);
-        if (format_ == "table") {
-            print(comparison_table(comparison, summary, most, style_of(stdout)));
-        } else if (format_ == "markdown") {
+        if (table_.is("table")) {
+            table_.show(comparison_sections(comparison, summary, most));
+        } else if (table_.is("markdown")) {
             print_data(comparison_markdown(comparison, summary, most));
         } else {
             TextSink out(print_data);
-            format_ == "json" ? write_comparison_json(out, comparison, summary) : write_comparison_csv(out, comparison);
+            table_.is("json") ? write_comparison_json(out, comparison, summary) : write_comparison_csv(out, comparison);
             out.flush();
         }
         return summary.count(Verdict::slower) > 0      ? ExitCode::regression
@@ -57,7 +60,7 @@ private:
     std::string candidate_;
     CompareSettings settings_;
     double threshold_percent_ = 1;
-    std::string format_ = "table";
+    TableOptions table_;
     std::int64_t most_ = 50;
 };
 

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/table_options.h"
 #include "devices/registry.h"
 #include "report/device_report.h"
 
@@ -8,12 +9,24 @@ namespace {
 
 class DevicesCommand : public Command {
 public:
-    void declare(OptionSet& options) override { options.example("normtune devices"); }
+    void declare(OptionSet& options) override {
+        table_.declare(options);
+        options.example("normtune devices");
+        options.example("normtune devices --format csv");
+    }
 
     ExitCode run(const std::vector<std::string>&) override {
-        print(device_text(find_devices(), style_of(stdout)));
+        const std::vector<DeviceReport> reports = find_devices();
+        if (table_.is("table") && !table_.orders()) {
+            print(device_text(reports, table_.style()));
+        } else {
+            table_.show({device_section(reports)});
+        }
         return ExitCode::good;
     }
+
+private:
+    TableOptions table_;
 };
 
 }  // namespace

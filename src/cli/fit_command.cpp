@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/result_options.h"
+#include "cli/table_options.h"
 #include "devices/registry.h"
 #include "judge/fit.h"
 #include "report/export/fit_code.h"
@@ -41,10 +42,7 @@ public:
         options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a ladder rests on", measure_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json", "cpp", "python"}, format_),
-                    "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch "
-                    "(default: table)");
+        table_.declare(options, {"cpp", "python"}, "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch");
         options.example("normtune fit results/run-20261120-120000 --mode forward");
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
         options.example("normtune fit results/run-20261120-120000 --measure --format cpp");
@@ -54,6 +52,10 @@ public:
 
     ExitCode run(const std::vector<std::string>&) override {
         device_.require_only_with("--measure", measure_);
+        const bool code = table_.is("json") || table_.is("cpp") || table_.is("python");
+        if (code) {
+            table_.require_no_order();
+        }
         settings_.tolerance = tolerance_ / 100;
         settings_.most_steps = static_cast<std::size_t>(most_steps_);
         if (!axes_.empty()) {
@@ -75,11 +77,11 @@ public:
                                 return wanted_again(fits);
                             });
         }
-        const std::string report = format_ == "json"     ? fit_json(fits.fits)
-                                   : format_ == "cpp"    ? fit_cpp(fits.fits)
-                                   : format_ == "python" ? fit_python(fits.fits)
-                                                         : sections_text(fit_sections(fits.fits), format_ == "markdown", style_of(stdout));
-        format_ == "table" ? print(report) : print_data(report);
+        if (code) {
+            print_data(table_.is("json") ? fit_json(fits.fits) : table_.is("cpp") ? fit_cpp(fits.fits) : fit_python(fits.fits));
+        } else {
+            table_.show(fit_sections(fits.fits));
+        }
         return report_unreached(fits.fits);
     }
 
@@ -119,7 +121,7 @@ private:
     double tolerance_ = 2;
     std::int64_t most_steps_ = 0;
     std::vector<Axis> axes_;
-    std::string format_ = "table";
+    TableOptions table_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/result_options.h"
+#include "cli/table_options.h"
 #include "report/gate_report.h"
 #include "run/remeasure.h"
 #include "support/atomic_file.h"
@@ -33,6 +34,7 @@ public:
         options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
         options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
         options.flag("--github", "Print annotations, and add to the step summary ($GITHUB_STEP_SUMMARY)", github_);
+        table_.declare(options);
         options.group("Confirmation");
         options.flag("--confirm", "Measure what is slower again, on this device, before it fails", confirm_);
         device_.declare(options);
@@ -79,11 +81,11 @@ private:
         if (!markdown_.empty()) {
             write_file_atomically(markdown_, gate_markdown(verdict));
         }
-        const std::string out = gate_text(verdict, style_of(stdout));
+        const std::string out = table_.text(gate_sections(verdict));
         if (github_) {
             add_to_step_summary(gate_markdown(verdict));
         }
-        print(out);
+        table_.is("table") ? print(out) : print_data(out);
         if (github_) {
             print_data(gate_annotations(verdict));
         }
@@ -111,6 +113,7 @@ private:
     bool confirm_ = false;
     DeviceOptions device_;
     bool quiet_ = false;
+    TableOptions table_;
 };
 
 }  // namespace

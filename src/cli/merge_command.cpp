@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/table_options.h"
 #include "report/outcomes.h"
 #include "report/winners.h"
 #include "store/merge.h"
@@ -17,11 +18,15 @@ public:
         options.one("-o,--out", folder(out_), "Where results.csv, results.json and liger.csv go; new or empty");
         options.list("--across", name_of(merge_facet_names, settings_.across), "What may differ; without it such results are refused");
         options.flag("--partial", "Merge although shards are missing or were interrupted", settings_.partial);
+        table_.declare(options, {}, "json: schemas/winners.schema.json");
         options.example("normtune merge shard-1 shard-2 shard-3 shard-4 -o merged");
         options.example("normtune merge qwen3/results.json llama3/results.json -o both --across version");
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
+        if (table_.is("json")) {
+            table_.require_no_order();
+        }
         if (files_.empty()) {
             throw InputError("no results are named; give run folders or results.json files");
         }
@@ -50,15 +55,22 @@ public:
 
 private:
     void report(const Results& results, const std::string& folder) const {
-        const Style style = style_of(stdout);
-        print(fmt::format("{}\n{}\nMerged {} file{} into {}: results.csv, results.json, liger.csv\n",
-                          winners_table(find_winners(results), terminal_width(stdout), style.color), outcomes_text(results, style),
-                          files_.size(), files_.size() == 1 ? "" : "s", folder));
+        if (table_.is("json")) {
+            print_data(winners_json({&results, 1}));
+            return;
+        }
+        std::vector<Section> sections = winners_sections(results);
+        sections.push_back({"", Table(), outcomes_text(results)});
+        sections.push_back({"", Table(),
+                            fmt::format("Merged {} file{} into {}: results.csv, results.json, liger.csv\n", files_.size(),
+                                        files_.size() == 1 ? "" : "s", folder)});
+        table_.show(std::move(sections));
     }
 
     std::vector<std::string> files_;
     std::string out_;
     MergeSettings settings_;
+    TableOptions table_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -62,11 +64,27 @@ int terminal_width(std::FILE* stream) {
     return size.ws_col;
 }
 
+namespace {
+
+/// COLUMNS, as shells and tests set it; 0: it says nothing.
+std::size_t named_width() {
+    constexpr std::size_t narrowest = 20;
+    constexpr std::size_t widest = 100'000;
+    const char* const columns = std::getenv("COLUMNS");
+    const std::string_view text = columns == nullptr ? "" : columns;
+    std::size_t width = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+    return error == std::errc{} && end == text.data() + text.size() && width > 0 ? std::clamp(width, narrowest, widest) : 0;
+}
+
+}  // namespace
+
 Style style_of(std::FILE* stream) {
     const char* no_color = std::getenv("NO_COLOR");
     const char* term = std::getenv("TERM");
     const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::strcmp(term, "dumb") == 0;
-    return {.color = !plain && is_terminal(stream)};
+    const int width = terminal_width(stream);
+    return {.color = !plain && is_terminal(stream), .width = width > 0 ? static_cast<std::size_t>(width) : named_width()};
 }
 
 }  // namespace normtune::cli

@@ -21,7 +21,8 @@ void complain(std::string_view message);
 bool is_terminal(std::FILE* stream);
 /// Columns of the terminal behind the stream; 0 where there is none.
 int terminal_width(std::FILE* stream);
-/// Colour on a terminal, unless NO_COLOR is set (no-color.org) or TERM is dumb.
+/// Colour on a terminal, unless NO_COLOR is set (no-color.org) or TERM is dumb. The width is the terminal's; elsewhere COLUMNS says it,
+/// or nothing does.
 Style style_of(std::FILE* stream);
 
 }  // namespace normtune::cli

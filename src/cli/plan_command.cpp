@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 #include "cli/device_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table_options.h"
 #include "report/plan_report.h"
 
 namespace normtune::cli {
@@ -16,8 +18,8 @@ public:
         device_.declare(options);
         device_.declare_arch(options, "Plan for a well-known device of this architecture; none need be here");
         options.flag("--compile", "Also compile what would run, on all cores; needs no GPU (cuda, hip)", compile_);
-        options.group("Output");
-        options.one("--format", word_of({"table", "json"}, format_), "json: schemas/plan.schema.json");
+        table_.declare(options, {}, "json: schemas/plan.schema.json");
+        options.flag("--rules", "All that each rule took, not of three alone", rules_);
         options.flag("--list", "Also the key of every configuration that would run", list_);
         options.flag("--show-pruned", "Also the key of every pruned configuration, and by which rule", show_pruned_);
         options.example("normtune plan --shapes qwen3 --tokens 8192 --space exhaustive");
@@ -29,9 +31,24 @@ public:
     ExitCode run(const std::vector<std::string>&) override {
         CandidateChoice choice = candidates_.choice(selection_);
         Work work = work_of(selection_, choice);
+        if (table_.is("json")) {
+            table_.require_no_order();
+        }
+        std::optional<ProgressReport> progress;
+        if (compile_ && is_terminal(stderr)) {
+            progress.emplace(stderr, false);
+        }
         const Planning planning = plan_sweep({std::move(work.problems), std::move(work.space), std::move(choice), shard_,
-                                              device_.info("plans for a"), list_, show_pruned_, compile_});
-        format_ == "json" ? print_data(plan_json(planning)) : print(plan_table(planning, style_of(stdout)));
+                                              device_.info("plans for a"), list_, show_pruned_, compile_, progress ? &*progress : nullptr});
+        progress.reset();
+        if (table_.is("json")) {
+            print_data(plan_json(planning));
+        } else {
+            table_.show(plan_sections(planning, rules_));
+            if (table_.is("table")) {
+                print(plan_keys(planning, table_.style()));
+            }
+        }
         return planning.compiles() ? ExitCode::good : ExitCode::faulty_trials;
     }
 
@@ -41,7 +58,8 @@ private:
     std::optional<Shard> shard_;
     DeviceOptions device_;
     bool compile_ = false;
-    std::string format_ = "table";
+    TableOptions table_;
+    bool rules_ = false;
     bool list_ = false;
     bool show_pruned_ = false;
 };

@@ -35,7 +35,7 @@ std::string progress_bar(const Progress& progress, int width) {
     std::string line =
         fmt::format("[{}] {}/{} trials  {}/s", bar, progress.trials_done, progress.trials_total, three_digits(progress.trials_per_s));
     const std::string faulty = progress.faulty > 0 ? fmt::format("{} faulty", progress.faulty) : "";
-    for (const std::string& part : {remaining_text(progress), faulty, progress.problem_key}) {
+    for (const std::string& part : {remaining_text(progress), faulty, progress.doing, progress.problem_key}) {
         line += part.empty() ? "" : "  " + part;
     }
     return line.substr(0, static_cast<std::size_t>(std::max(width, narrowest)) - 1);  // a full line would wrap
@@ -63,8 +63,12 @@ ProgressReport::~ProgressReport() {
 }
 
 void ProgressReport::update(const Progress& progress) {
+    if (!quiet_ && !terminal_ && !said_what_is_done_ && progress.lasting) {  // before a silence
+        said_what_is_done_ = true;
+        show(for_terminal(fmt::format("{}: {}", progress.problem_key, progress.doing)) + "\n");
+    }
     const bool last = progress.trials_total > 0 && progress.trials_done == progress.trials_total;
-    if (quiet_ || finished_ || (!last && Clock::now() < next_)) {
+    if (quiet_ || finished_ || (!last && !(terminal_ && progress.lasting) && Clock::now() < next_)) {
         return;
     }
     if (terminal_) {

@@ -34,6 +34,7 @@ private:
     Style style_;
     bool bar_shown_ = false;
     bool finished_ = false;
+    bool said_what_is_done_ = false;
     Clock::time_point next_;
 };
 

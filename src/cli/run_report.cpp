@@ -1,10 +1,13 @@
 #include "cli/run_report.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "cli/progress.h"
+#include "report/outcomes.h"
 #include "store/run_folder.h"
 
 namespace normtune::cli {
@@ -24,18 +27,19 @@ ExitCode exit_code_of(const SweepResult& result) {
     return result.incorrect + result.crashed > 0 ? ExitCode::faulty_trials : ExitCode::good;
 }
 
-std::string shard_text(const SweepOptions& options, const SweepResult& result) {
-    if (options.shard.whole()) {
-        return {};
+std::vector<Section> run_sections(const SweepOptions& options, const SweepResult& result, std::vector<Section> found) {
+    std::vector<Section> out;
+    if (!options.shard.whole()) {
+        const std::size_t own = result.results.plans.size();
+        const std::size_t all = options.problems.size();
+        out.push_back({"", Table(),
+                       own > 0 ? fmt::format("Shard {}: {} of {} problems.\n", options.shard.text(), own, all)
+                               : fmt::format("Shard {}: none of the {} problems falls to it.\n", options.shard.text(), all)});
     }
-    const std::size_t own = result.results.plans.size();
-    const std::size_t all = options.problems.size();
-    return own > 0 ? fmt::format("Shard {}: {} of {} problems.\n\n", options.shard.text(), own, all)
-                   : fmt::format("Shard {}: none of the {} problems falls to it.\n\n", options.shard.text(), all);
-}
-
-std::string files_text(const std::string& folder) {
-    return fmt::format("\nFiles in {}: results.csv, results.json, liger.csv, journal.jsonl\n", folder);
+    std::move(found.begin(), found.end(), std::back_inserter(out));
+    out.push_back({"", Table(), outcomes_text(result.results)});
+    out.push_back({"", Table(), fmt::format("Files in {}: results.csv, results.json, liger.csv, journal.jsonl\n", options.out_folder)});
+    return out;
 }
 
 }  // namespace normtune::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/run_options.h"
+#include "report/sections.h"
 #include "run/sweep.h"
 
 namespace normtune::cli {
@@ -13,9 +14,7 @@ namespace normtune::cli {
 /// Runs the sweep in its folder, with progress on stderr; the folder's files are named at the end.
 SweepResult run_with_progress(const RunOptions& run, SweepOptions& options);
 ExitCode exit_code_of(const SweepResult& result);
-/// "Shard 2/4: 5 of 20 problems." of a sweep in shards; empty otherwise.
-std::string shard_text(const SweepOptions& options, const SweepResult& result);
-/// "Files in results/run-…: results.csv, …".
-std::string files_text(const std::string& folder);
+/// "Shard 2/4: 5 of 20 problems." of a sweep in shards; what the run gave; what became of its trials; where its files are.
+std::vector<Section> run_sections(const SweepOptions& options, const SweepResult& result, std::vector<Section> found);
 
 }  // namespace normtune::cli

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/selection_options.h"
+#include "cli/table_options.h"
 #include "report/selfcheck_report.h"
 #include "run/remeasure.h"
 #include "store/run_folder.h"
@@ -31,6 +32,7 @@ public:
                     "How often the selection is swept, besides once with each trial twice (default: 6)");
         options.one("--out", folder(out_), "Where the sweeps and policy.yaml go (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
+        table_.declare(options);
         options.example("normtune selfcheck --shapes qwen3 --model Qwen3-8B --tokens 512,8192 --space quick");
         options.example("normtune gate --baseline a --candidate b --policy results/run-20261120T235959Z-1f3a/policy.yaml");
     }
@@ -63,7 +65,9 @@ public:
         const std::string policy = (std::filesystem::path(folder) / "policy.yaml").string();
         const std::string remark = fmt::format("Written by normtune selfcheck on {}, {}.", device.info.name, utc_timestamp());
         write_file_atomically(policy, policy_from(between, beside, "selfcheck", remark));
-        print(fmt::format("{}\nA policy with these thresholds: {}\n", selfcheck_text(between, beside, style_of(stdout)), policy));
+        std::vector<Section> sections = selfcheck_sections(between, beside);
+        sections.push_back({"", Table(), fmt::format("A policy with these thresholds: {}\n", policy)});
+        table_.show(std::move(sections));
         return ExitCode::good;
     }
 
@@ -75,6 +79,7 @@ private:
     std::int64_t sweeps_ = 6;
     std::string out_;
     bool quiet_ = false;
+    TableOptions table_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/table_options.h"
 #include "problem/hf_config.h"
-#include "report/table.h"
 #include "support/atomic_file.h"
 #include "support/config_file.h"
 #include "support/shipped.h"
@@ -12,16 +12,16 @@ namespace normtune::cli {
 namespace {
 
 /// One line a shipped file: its name and its models.
-std::string shipped_table(const Style& style) {
-    Table table("name|models");
+Section shipped_section() {
+    Section section{"", Table("name|models"), ""};
     for (const std::string& name : shipped_names("shapes")) {
         std::string models;
         for (const Model& model : parse_shapes(find_shipped("shapes", name)->text, name).models) {
             models += models.empty() ? model.name : ", " + model.name;
         }
-        table.add({name, models});
+        section.table.add({name, models});
     }
-    return table.text(style);
+    return section;
 }
 
 class ShapesCommand : public Command {
@@ -31,10 +31,14 @@ public:
         options.one("--from-hf", file(config_), "Make shapes of a Hugging Face model configuration (config.json)");
         options.list("--tokens", whole_number(1, largest_size, tokens_), "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
         options.one("-o,--output", file(output_), "Write the shapes of --from-hf to this file instead of stdout");
+        table_.declare(options, {}, "Of the list");
         options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 -o my_model.yaml");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
+        if (table_.given() && (!config_.empty() || !name_.empty())) {
+            throw InputError("--format, --sort and --top are for the list of shipped shapes; leave them out");
+        }
         if (!config_.empty()) {
             return from_hf();
         }
@@ -42,7 +46,7 @@ public:
             throw InputError("--output and --tokens go with --from-hf config.json");
         }
         if (name_.empty()) {
-            print(shipped_table(style_of(stdout)));
+            table_.show({shipped_section()});
             return ExitCode::good;
         }
         const ConfigFile shapes = load_config("shapes", name_);
@@ -67,6 +71,7 @@ private:
     }
 
     std::string name_;
+    TableOptions table_;
     std::string config_;
     std::vector<std::int64_t> tokens_;
     std::string output_;

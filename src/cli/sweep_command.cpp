@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
+#include "cli/table_options.h"
 #include "report/outcomes.h"
 #include "report/winners.h"
 #include "store/winner_store.h"
@@ -15,6 +16,7 @@ public:
     void declare(OptionSet& options) override {
         run_.declare(options);
         run_.declare_timing(options);
+        table_.declare(options, {}, "How the winners are printed at the end; json:\nschemas/winners.schema.json");
         options.example("normtune sweep --shapes qwen3 --model Qwen3-8B --tokens 1,2048 --space quick");
         options.example("normtune sweep --shapes my_model.yaml --mode forward,backward --budget 10m --out tuned");
         options.example("normtune sweep --resume tuned");
@@ -23,6 +25,9 @@ public:
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
+        if (table_.is("json")) {
+            table_.require_no_order();
+        }
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = false;
         options.store = winner_store_path();
@@ -31,14 +36,17 @@ public:
             complain("HOME is not set: winners and compiled code are not kept; NORMTUNE_STORE and NORMTUNE_CACHE_DIR name places for them");
         }
         const SweepResult result = run_with_progress(run_, options);
-        const Style style = style_of(stdout);
-        print(shard_text(options, result) + winners_table(find_winners(result.results), terminal_width(stdout), style.color) + "\n" +
-              outcomes_text(result.results, style) + files_text(options.out_folder));
+        if (table_.is("json")) {
+            print_data(winners_json({&result.results, 1}));
+        } else {
+            table_.show(run_sections(options, result, winners_sections(result.results)));
+        }
         return exit_code_of(result);
     }
 
 private:
     RunOptions run_;
+    TableOptions table_;
 };
 
 }  // namespace

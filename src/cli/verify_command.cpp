@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
+#include "cli/table_options.h"
 #include "report/outcomes.h"
 
 namespace normtune::cli {
@@ -10,6 +11,7 @@ class VerifyCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         run_.declare(options);
+        table_.declare(options);
         options.example("normtune verify --shapes deepseek_v3 --site kv_a --mode forward,backward --tokens 17");
     }
 
@@ -17,14 +19,13 @@ public:
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = true;
         const SweepResult result = run_with_progress(run_, options);
-        const Style style = style_of(stdout);
-        print(shard_text(options, result) + outcomes_table(result.results, style) + "\n" + outcomes_text(result.results, style) +
-              files_text(options.out_folder));
+        table_.show(run_sections(options, result, {outcomes_section(result.results)}));
         return exit_code_of(result);
     }
 
 private:
     RunOptions run_;
+    TableOptions table_;
 };
 
 }  // namespace

@@ -9,14 +9,13 @@ namespace normtune {
 namespace {
 
 constexpr std::string_view heuristics_note =
-    "The loss of the best measured configuration that obeys the heuristic against the best of the problem, an estimate; ±: half of its\n"
-    "95% interval, in percentage points. What the heuristic leaves open is at its best on every problem, so a launcher loses this\n"
+    "The loss of the best measured configuration that obeys the heuristic against the best of the problem, an estimate; ±: half of its "
+    "95% interval, in percentage points. What the heuristic leaves open is at its best on every problem, so a launcher loses this "
     "much or more. -: no measured configuration obeys it. mean: geometric.\n";
 
 constexpr std::string_view rules_note =
     "judged: problems where it would have taken measured configurations. The loss is that of the best measured one "
-    "that\n"
-    "it leaves: less, if what it leaves was not all measured. lifted: it would leave nothing measured, so it takes\n"
+    "that it leaves: less, if what it leaves was not all measured. lifted: it would leave nothing measured, so it takes "
     "nothing. takes none: all that was measured passes it.\n";
 
 std::string group_name(const LossGroup& group) {
@@ -106,8 +105,7 @@ Section rules_in_all(const Audit& audit) {
     if (no_tallies) {
         section.note +=
             "Some of these results do not say what their sweeps pruned (results.csv): where a rule takes none there, "
-            "the\n"
-            "sweep may have pruned by it.\n";
+            "the sweep may have pruned by it.\n";
     }
     return section;
 }
@@ -180,11 +178,13 @@ std::vector<Section> audit_sections(std::span<const Audit> audits) {
                                         device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
                             Table(), incomplete(audit) + dropped(audit)});
         if (!audit.heuristics.empty()) {
-            sections.push_back(by_problem(audit));
             sections.push_back(heuristics_in_all(audit));
         }
         sections.push_back(rules_that_cost(audit));
         sections.push_back(rules_in_all(audit));
+        if (!audit.heuristics.empty()) {
+            sections.push_back(by_problem(audit));
+        }
     }
     return sections;
 }

@@ -10,7 +10,7 @@
 
 namespace normtune {
 
-/// Of each device the loss of each heuristic by problem and by op and mode, then that of each rule.
+/// Of each device the losses of heuristics and rules by op and mode, the dearest rules, then heuristics by problem.
 std::vector<Section> audit_sections(std::span<const Audit> audits);
 
 /// schemas/audit.schema.json; an entry a device.

@@ -2,21 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "judge/comparison.h"
 #include "judge/summary.h"
-#include "report/table.h"
+#include "report/sections.h"
 #include "support/text_sink.h"
 
 namespace normtune {
 
-/// Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted alone.
-std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most, const Style& style);
+/// The verdict and geometric means first. Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted
+/// alone.
+std::vector<Section> comparison_sections(const Comparison& comparison, const Summary& summary, std::size_t most);
 
-/// For a pull-request comment: regressions first, the rest folded; GitHub's and GitLab's markdown.
+/// For a pull-request comment: geometric means and the worst, the rest folded; GitHub's and GitLab's markdown, of fewer characters than
+/// GitHub takes.
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);
 
 /// schemas/comparison.schema.json.
@@ -31,10 +34,12 @@ void write_comparison_csv(TextSink& out, const Comparison& comparison);
 std::string verdict_counts(const Summary& summary, Metric metric);
 /// "+3.1 %", "−0.4 %", "x2.3" for large ratios; "-" where there is none.
 std::string change_text(double ratio);
-/// "+2.1 … +4.2 %".
+/// "+2.1% to +4.2%"; "+2.1% or more" and "says nothing" where an end is ten times the time, or a tenth.
 std::string interval_text(const Pair& pair);
 /// "rounds 6/8".
 std::string evidence_text(const Comparison& comparison, const Pair& pair);
+/// Geometric means.
+Table group_table(const Comparison& comparison, std::span<const RatioGroup> groups);
 /// problem, configuration, before, after, change, interval, evidence.
 std::vector<std::string> pair_cells(const Comparison& comparison, const Pair& pair);
 /// How the verdicts were reached: interval's level, run-to-run deviation, copies; one or two sentences.

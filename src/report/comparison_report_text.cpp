@@ -45,10 +45,16 @@ std::string change_text(double ratio) {
 }
 
 std::string interval_text(const Pair& pair) {
+    constexpr double says_nothing = 10;  // a time that may be ten times as long, or a tenth
     if (std::isnan(pair.low) || pair.evidence == Evidence::exact) {
         return "-";
     }
-    return fmt::format("{} to {}", change_text(pair.low), change_text(pair.high));
+    const bool open_below = !(pair.low > 1 / says_nothing);
+    const bool open_above = !(pair.high < says_nothing);
+    return open_below && open_above ? "says nothing"
+           : open_above             ? change_text(pair.low) + " or more"
+           : open_below             ? change_text(pair.high) + " or less"
+                                    : fmt::format("{} to {}", change_text(pair.low), change_text(pair.high));
 }
 
 std::string evidence_text(const Comparison& comparison, const Pair& pair) {
@@ -137,12 +143,32 @@ std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdic
     return out;
 }
 
-std::string comparison_table(const Comparison& comparison, const Summary& summary, std::size_t most, const Style& style) {
+Table group_table(const Comparison& comparison, std::span<const RatioGroup> groups) {
+    const Metric metric = comparison.settings.metric;
+    Table table(fmt::format("ratios of|>pairs|>geometric mean|>{}|>{}", verdict_word(Verdict::slower, metric),
+                            verdict_word(Verdict::faster, metric)));
+    for (const RatioGroup& group : groups) {
+        table.add(
+            {group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower), grouped(group.faster)});
+    }
+    return table;
+}
+
+namespace {
+
+Tone tone_of(Verdict verdict) {
+    return verdict == Verdict::slower || verdict == Verdict::missing ? Tone::bad
+           : verdict == Verdict::faster                              ? Tone::good
+           : verdict == Verdict::ambiguous                           ? Tone::unsure
+                                                                     : Tone::plain;
+}
+
+/// Pairs by verdict, the largest changes first.
+Section pairs_section(const Comparison& comparison, std::size_t most) {
     const Metric metric = comparison.settings.metric;
     const std::string_view unit = metric == Metric::latency ? "us" : "MiB";
-    std::string out = fmt::format("baseline   {}\ncandidate  {}\n\n", side_text(*comparison.baseline), side_text(*comparison.candidate));
-    Table table(fmt::format("verdict|problem|configuration|>before {0}|>after {0}|>change|>interval|evidence|note", unit));
-    std::string left_out;
+    Section section{"", Table(fmt::format("verdict|problem|configuration|>before {0}|>after {0}|>change|>interval|evidence|note", unit)),
+                    ""};
     for (const Verdict verdict : {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
         const std::vector<const Pair*> pairs = pairs_with(comparison, verdict);
         const std::size_t shown = most == 0 ? pairs.size() : std::min(most, pairs.size());
@@ -150,36 +176,18 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
             std::vector<std::string> cells = pair_cells(comparison, *pairs[i]);
             cells.insert(cells.begin(), std::string(verdict_word(verdict, metric)));
             cells.push_back(comparison.note(*pairs[i]));
-            table.add(std::move(cells));
+            section.table.add(std::move(cells), tone_of(verdict));
         }
         if (shown < pairs.size()) {
-            left_out += fmt::format("… and {} more {} (--most {} shows them)\n", grouped(pairs.size() - shown),
-                                    verdict_word(verdict, metric), pairs.size());
+            section.note += fmt::format("… and {} more {} (--most {} shows them)\n", grouped(pairs.size() - shown),
+                                        verdict_word(verdict, metric), pairs.size());
         }
     }
-    if (!table.empty()) {
-        out += table.text(style) + left_out + "\n";
-    }
-    Table groups(fmt::format("ratios of|>pairs|>geometric mean|>{}|>{}", verdict_word(Verdict::slower, metric),
-                             verdict_word(Verdict::faster, metric)));
-    for (const RatioGroup& group : summary.groups) {
-        groups.add(
-            {group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower), grouped(group.faster)});
-    }
-    if (!groups.empty()) {
-        out += groups.text(style) + "\n";
-        Table extremes("extremes|problem|configuration|>change|>interval");
-        const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
-            for (const Pair* pair : pairs) {
-                extremes.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)), comparison.configuration(*pair),
-                              change_text(pair->ratio), interval_text(*pair)});
-            }
-        };
-        add("worst", summary.worst);
-        add("best", summary.best);
-        out += extremes.text(style) + "\n";
-    }
-    out += style.bold(verdict_counts(summary, metric)) + "\n";
+    return section;
+}
+
+std::string count_remarks(const Comparison& comparison) {
+    std::string out;
     if (comparison.dropped > 0) {
         out += fmt::format("{} trial{} not compared, for a race dropped {}; --strategy exhaustive measures all alike\n",
                            grouped(comparison.dropped), comparison.dropped == 1 ? " is" : "s are", comparison.dropped == 1 ? "it" : "them");
@@ -188,10 +196,36 @@ std::string comparison_table(const Comparison& comparison, const Summary& summar
         out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n", grouped(comparison.failed_both),
                            comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");
     }
-    for (const std::string& remark : remarks_on(comparison)) {
-        out += for_terminal(remark) + "\n";
+    return out;
+}
+
+}  // namespace
+
+std::vector<Section> comparison_sections(const Comparison& comparison, const Summary& summary, std::size_t most) {
+    std::vector<Section> out;
+    out.push_back({verdict_counts(summary, comparison.settings.metric), group_table(comparison, summary.groups),
+                   fmt::format("baseline   {}\ncandidate  {}\n", side_text(*comparison.baseline), side_text(*comparison.candidate))});
+    if (Section pairs = pairs_section(comparison, most); !pairs.table.empty()) {
+        out.push_back(std::move(pairs));
     }
-    return out + method_text(comparison) + "\n";
+    if (!summary.groups.empty()) {
+        Section extremes{"", Table("extremes|problem|configuration|>change|>interval"), ""};
+        const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
+            for (const Pair* pair : pairs) {
+                extremes.table.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)),
+                                    comparison.configuration(*pair), change_text(pair->ratio), interval_text(*pair)});
+            }
+        };
+        add("worst", summary.worst);
+        add("best", summary.best);
+        out.push_back(std::move(extremes));
+    }
+    std::string notes = count_remarks(comparison);
+    for (const std::string& remark : remarks_on(comparison)) {
+        notes += for_terminal(remark) + "\n";
+    }
+    out.push_back({"", Table(), notes + method_text(comparison) + "\n"});
+    return out;
 }
 
 }  // namespace normtune

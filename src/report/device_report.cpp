@@ -11,7 +11,8 @@ std::string device_block(const DeviceInfo& device, const Style& style) {
     const bool cpu = device.backend == Backend::cpu;
     std::string out = fmt::format("{} {}: {}\n", backend_names.name(device.backend), device.ordinal, style.bold(for_terminal(device.name)));
     const auto line = [&](std::string_view what, const std::string& value) {
-        out += fmt::format("  {:<24}{}\n", what, for_terminal(value));
+        const std::string text = fmt::format("  {:<24}{}\n", what, for_terminal(value));
+        out += style.width == 0 ? text : prose(text, style);
     };
     line(cpu ? "instruction set" : "architecture", device.arch);
     line(cpu ? "kernel" : "driver", device.driver);
@@ -31,10 +32,25 @@ std::string device_text(const std::vector<DeviceReport>& reports, const Style& s
         if (report.info) {
             out += device_block(*report.info, style);
         } else {
-            out += fmt::format("{}: none: {}\n", backend_names.name(report.backend), for_terminal(report.why_not));
+            const std::string line = fmt::format("{}: none: {}\n", backend_names.name(report.backend), for_terminal(report.why_not));
+            out += style.width == 0 ? line : prose(line, style);
         }
     }
     return out;
+}
+
+Section device_section(const std::vector<DeviceReport>& reports) {
+    Section section{"", Table("backend|>device|name|arch|driver|>units|>warp|>shared bytes|>cache bytes|>memory bytes"), ""};
+    for (const DeviceReport& report : reports) {
+        if (report.info) {
+            const DeviceInfo& device = *report.info;
+            section.table.add({std::string(backend_names.name(device.backend)), fmt::format("{}", device.ordinal), device.name, device.arch,
+                               device.driver, fmt::format("{}", device.compute_units), fmt::format("{}", device.warp_size),
+                               fmt::format("{}", device.shared_bytes_per_program), fmt::format("{}", device.cache_bytes),
+                               fmt::format("{}", device.memory_bytes)});
+        }
+    }
+    return section;
 }
 
 }  // namespace normtune

@@ -102,8 +102,8 @@ Section rivals(const Fit& fit) {
     Section section{fmt::format("Beside rules of thumb, on the {} shapes", held_out ? "held-out" : "fitted"),
                     Table("rule|decides|>obeyed on|>judged|>its mean|>worst|>same axes: steps|>mean|>worst|>this ladder: mean|>worst"),
                     "same axes: a ladder fitted within the same tolerance that decides the axes that the rule decides. "
-                    "What the\nrule and that ladder leave open is at its measured best on every shape; this ladder "
-                    "leaves open what it\ndoes not decide. judged: shapes where all three have a measured "
+                    "What the rule and that ladder leave open is at its measured best on every shape; this ladder "
+                    "leaves open what it does not decide. judged: shapes where all three have a measured "
                     "configuration.\n"};
     const std::size_t shapes = held_out ? fit.held_out.shapes.size() : fit.fitted.shapes.size();
     for (const Rival& rival : fit.rivals) {
@@ -142,7 +142,13 @@ std::string summary_text(const ShapeSummary& summary) {
 }
 
 std::vector<Section> fit_sections(std::span<const Fit> fits) {
-    std::vector<Section> out;
+    Section summary{"Ladders", Table("op and mode|ladder|>mean loss|>worst loss|>held-out mean|>held-out worst"), ""};
+    for (const Fit& fit : fits) {
+        summary.table.add({fit.operation, fit_title(fit), mean_text(fit.on_fitted), worst_text(fit.on_fitted), mean_text(fit.on_held_out),
+                           worst_text(fit.on_held_out)},
+                          fit.within ? Tone::good : Tone::unsure);
+    }
+    std::vector<Section> out{std::move(summary)};
     for (const Fit& fit : fits) {
         out.push_back(steps(fit));
         out.push_back(losses(fit));

@@ -10,7 +10,8 @@
 
 namespace normtune {
 
-/// Of each fit its steps, losses on the fitted and on the held-out shapes, the rules of thumb beside them, steps at other tolerances.
+/// All fits in a line each; then of each its steps, losses on the fitted and on the held-out shapes, the rules of thumb beside them, steps
+/// at other tolerances.
 std::vector<Section> fit_sections(std::span<const Fit> fits);
 
 /// schemas/fit.schema.json.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "judge/summary.h"
 #include "report/comparison_report.h"
 #include "support/escape.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_annotations = 10;
 constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_open = 5;           // failures that stand unfolded
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 
 std::string key_of(const GateCase& it) {
@@ -47,6 +50,34 @@ std::string counts(const GateVerdict& verdict) {
     return known > 0 ? out + fmt::format(", {} known", known) : out;
 }
 
+constexpr std::string_view summary_columns = "metric|>pairs|>geometric mean|>slower|>faster|>worst|on";
+
+/// A line a metric: its geometric mean, and its worst pair.
+std::vector<std::vector<std::string>> summaries(const GateVerdict& verdict) {
+    std::vector<const Comparison*> seen;
+    std::vector<std::vector<std::string>> out;
+    for (const GateCase& it : verdict.cases) {
+        if (std::find(seen.begin(), seen.end(), it.comparison) != seen.end()) {
+            continue;
+        }
+        seen.push_back(it.comparison);
+        const Summary summary = summarise(*it.comparison);
+        if (!summary.groups.empty()) {
+            const RatioGroup& all = summary.groups.front();
+            const Pair* const worst = summary.worst.empty() ? nullptr : summary.worst.front();
+            out.push_back({std::string(metric_names.name(it.comparison->settings.metric)), grouped(all.pairs),
+                           change_text(all.geometric_mean), grouped(all.slower), grouped(all.faster),
+                           worst == nullptr ? "-" : change_text(worst->ratio),
+                           worst == nullptr ? "" : std::string(it.comparison->text(*worst, &RowProblem::key))});
+        }
+    }
+    return out;
+}
+
+Tone tone_of(GateResult result) {
+    return result == GateResult::pass ? Tone::good : result == GateResult::fail ? Tone::bad : Tone::unsure;
+}
+
 struct Suite {
     std::string cases;
     std::size_t tests = 0;
@@ -56,63 +87,78 @@ struct Suite {
 
 }  // namespace
 
-std::string gate_text(const GateVerdict& verdict, const Style& style) {
-    std::string out;
-    const std::vector<const GateCase*> cases = not_passed(verdict);
-    if (!cases.empty()) {
-        Table table("result|metric|problem and configuration|>change|reason");
-        for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
-            const GateCase& it = *cases[i];
-            table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),
-                       change_text(it.pair->ratio), it.reason});
-        }
-        out += table.text(style);
-        if (cases.size() > most_rows) {
-            out += fmt::format("… and {} more (--junit has all)\n", cases.size() - most_rows);
-        }
-        out += "\n";
+std::vector<Section> gate_sections(const GateVerdict& verdict) {
+    Section head{fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy, counts(verdict)), Table(summary_columns), ""};
+    for (std::vector<std::string>& cells : summaries(verdict)) {
+        head.table.add(std::move(cells), tone_of(verdict.result));
     }
     for (const std::string& remark : verdict.remarks) {
-        out += for_terminal(remark) + "\n";
+        head.note += for_terminal(remark) + "\n";
     }
-    return out + fmt::format("{}\n", style.bold(fmt::format("{}: gate {}: {}", word(verdict.result), for_terminal(verdict.policy),
-                                                            counts(verdict))));
+    std::vector<Section> out{std::move(head)};
+    const std::vector<const GateCase*> cases = not_passed(verdict);
+    if (!cases.empty()) {
+        Section section{"", Table("result|metric|problem and configuration|>change|reason"), ""};
+        for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
+            const GateCase& it = *cases[i];
+            section.table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),
+                               change_text(it.pair->ratio), it.reason},
+                              tone_of(it.result));
+        }
+        if (cases.size() > most_rows) {
+            section.note = fmt::format("… and {} more (--junit has all)\n", cases.size() - most_rows);
+        }
+        out.push_back(std::move(section));
+    }
+    return out;
 }
 
 std::string gate_markdown(const GateVerdict& verdict) {
     std::string out =
         fmt::format("### normtune gate {}: {}\n\n{}\n\n", markdown_code(verdict.policy), word(verdict.result), counts(verdict));
+    Table means(summary_columns);
+    for (std::vector<std::string>& cells : summaries(verdict)) {
+        means.add(std::move(cells));
+    }
+    out += means.empty() ? "" : means.markdown() + "\n";
+    const auto add = [&](const std::string& text) {
+        const bool fits = out.size() + text.size() <= most_markdown;
+        out += fits ? text : "";
+        return fits;
+    };
     for (const std::string& remark : verdict.remarks) {
-        out += "- " + for_markdown(remark) + "\n";
+        add("- " + for_markdown(remark) + "\n");
     }
     out += verdict.remarks.empty() ? "" : "\n";
-    const std::vector<const GateCase*> cases = not_passed(verdict);
-    const auto section = [&](GateResult result) {
-        std::string rows;
-        std::size_t left_out = 0;
-        for (const GateCase* it : cases) {
-            if (it->result != result) {
-                continue;
-            }
-            if (out.size() + rows.size() > most_markdown) {
-                ++left_out;
-                continue;
-            }
-            rows += markdown_row({std::string(metric_names.name(it->comparison->settings.metric)),
-                                  markdown_code(it->comparison->text(*it->pair, &RowProblem::key)),
-                                  markdown_code(it->comparison->configuration(*it->pair)), change_text(it->pair->ratio),
-                                  for_markdown(it->reason)});
+    std::vector<const GateCase*> cases[2];  // that fail, and that are inconclusive
+    for (const GateCase* it : not_passed(verdict)) {
+        cases[it->result == GateResult::fail ? 0 : 1].push_back(it);
+    }
+    const auto table = [&](const std::vector<const GateCase*>& list, std::size_t begin, std::size_t end) {
+        out += Table("metric|problem|configuration|>change|reason").markdown();
+        const auto row = [](const GateCase& it) {
+            return markdown_row({std::string(metric_names.name(it.comparison->settings.metric)),
+                                 markdown_code(it.comparison->text(*it.pair, &RowProblem::key)),
+                                 markdown_code(it.comparison->configuration(*it.pair)), change_text(it.pair->ratio),
+                                 for_markdown(it.reason)});
+        };
+        std::size_t at = begin;
+        while (at < end && add(row(*list[at]))) {
+            ++at;
         }
-        if (rows.empty()) {
-            return std::string();
-        }
-        return Table("metric|problem|configuration|>change|reason").markdown() + rows +
-               (left_out > 0 ? fmt::format("\n… and {} more.\n", left_out) : "") + "\n";
+        out += at < end ? fmt::format("\n… and {} more.\n\n", grouped(end - at)) : "\n";
     };
-    out += section(GateResult::fail);
-    if (const std::string rows = section(GateResult::inconclusive); !rows.empty()) {
-        out +=
-            fmt::format("<details><summary>{} inconclusive</summary>\n\n{}</details>\n\n", verdict.count(GateResult::inconclusive), rows);
+    const std::size_t open = std::min(most_open, cases[0].size());
+    if (open > 0) {
+        table(cases[0], 0, open);
+    }
+    for (const auto& [list, begin] : {std::pair(&cases[0], open), std::pair(&cases[1], std::size_t{0})}) {
+        if (list->size() > begin) {
+            out += fmt::format("<details><summary>{} {}</summary>\n\n", grouped(list->size() - begin),
+                               list == &cases[0] ? "more that fail" : "inconclusive");
+            table(*list, begin, list->size());
+            out += "</details>\n\n";
+        }
     }
     return out;
 }

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "judge/gate.h"
-#include "report/table.h"
+#include "report/sections.h"
 
 namespace normtune {
 
-/// What does not pass, then one line with the result.
-std::string gate_text(const GateVerdict& verdict, const Style& style);
+/// The result and geometric means, then what does not pass.
+std::vector<Section> gate_sections(const GateVerdict& verdict);
 
-/// For a pull-request comment, or GitHub's step summary.
+/// For a pull-request comment, or GitHub's step summary: the worst failures, the rest folded; of fewer characters than GitHub takes.
 std::string gate_markdown(const GateVerdict& verdict);
 
 /// JUnit XML as Jenkins and GitLab read it: a test suite a metric, op and mode, a test case a pair. What is

@@ -40,12 +40,44 @@ std::string others_text(const Counts& counts) {
     return out;
 }
 
+/// Did trials of it stay undone, for the budget or an interrupt?
+bool cut_short(const PlanSummary& plan) {
+    return plan.taken_by(budget_rule).value_or(0) + plan.taken_by(interrupted_rule).value_or(0) > 0;
+}
+
+/// "The budget ran out: 1,200 trials of 3 problems were not run; …".
+std::string undone_text(const Results& results, std::string_view rule, std::string_view why) {
+    std::uint64_t trials = 0;
+    std::uint64_t problems = 0;
+    std::vector<std::string> untouched;
+    for (const PlanSummary& plan : results.plans) {
+        const std::uint64_t left = plan.taken_by(rule).value_or(0);
+        trials += left;
+        problems += left > 0 ? 1 : 0;
+        if (left > 0 && plan.kept == 0) {
+            untouched.push_back(plan.problem_key);
+        }
+    }
+    if (trials == 0) {
+        return "";
+    }
+    std::string out = fmt::format("{}: {} trial{} of {} problem{} {} not run.\n", why, grouped(trials), trials == 1 ? "" : "s",
+                                  grouped(problems), problems == 1 ? "" : "s", trials == 1 ? "was" : "were");
+    for (std::size_t i = 0; i < std::min(untouched.size(), most_faults_shown); ++i) {
+        out += fmt::format("  nothing of {} was measured\n", for_terminal(untouched[i]));
+    }
+    if (untouched.size() > most_faults_shown) {
+        out += fmt::format("  and nothing of {} more problems\n", untouched.size() - most_faults_shown);
+    }
+    return out;
+}
+
 /// Problems of which the plan kept nothing, and the rule that took the most of each: "nothing of …: cpu.dgamma took 1 of 1 (…)".
 std::string nothing_kept_text(const Results& results) {
     std::string out;
     std::size_t shown = 0;
     for (const PlanSummary& plan : results.plans) {
-        if (plan.kept > 0 || plan.stored() || plan.pruned.empty()) {
+        if (plan.kept > 0 || plan.stored() || plan.pruned.empty() || cut_short(plan)) {
             continue;
         }
         const auto most =
@@ -67,7 +99,7 @@ bool faulty(Outcome outcome) {
 
 }  // namespace
 
-std::string outcomes_table(const Results& results, const Style& style) {
+Section outcomes_section(const Results& results) {
     std::vector<std::string> order;
     std::map<std::string, Counts> counts;
     for (const Record& record : results.records) {
@@ -77,16 +109,16 @@ std::string outcomes_table(const Results& results, const Style& style) {
         }
         ++count_of(entry->second, record.outcome);
     }
-    Table table("problem|>trials|>passed|others");
+    Section section{"", Table("problem|>trials|>passed|others"), ""};
     for (const std::string& key : order) {
         Counts& of_problem = counts[key];
-        table.add(
+        section.table.add(
             {key, fmt::format("{}", sum(of_problem)), fmt::format("{}", count_of(of_problem, Outcome::passed)), others_text(of_problem)});
     }
-    return table.text(style);
+    return section;
 }
 
-std::string outcomes_text(const Results& results, const Style& style) {
+std::string outcomes_text(const Results& results) {
     Counts counts{};
     std::vector<const Record*> faults;
     for (const Record& record : results.records) {
@@ -99,13 +131,14 @@ std::string outcomes_text(const Results& results, const Style& style) {
     std::string out = fmt::format("{} trial{}: {} passed{}{}.\n", sum(counts), sum(counts) == 1 ? "" : "s",
                                   count_of(counts, Outcome::passed), others.empty() ? "" : ", ", others);
     for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
-        out += fmt::format("  {} {}: {}\n    repeat: {}\n", style.bold(outcome_names.name(faults[i]->outcome)),
-                           for_terminal(faults[i]->trial_key()), for_terminal(faults[i]->reason), for_terminal(faults[i]->repeat));
+        out += fmt::format("  {} {}: {}\n    repeat: {}\n", outcome_names.name(faults[i]->outcome), for_terminal(faults[i]->trial_key()),
+                           for_terminal(faults[i]->reason), for_terminal(faults[i]->repeat));
     }
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
-    return out + nothing_kept_text(results);
+    return out + undone_text(results, budget_rule, "The budget ran out") +
+           undone_text(results, interrupted_rule, "The sweep was interrupted") + nothing_kept_text(results);
 }
 
 }  // namespace normtune

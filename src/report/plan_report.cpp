@@ -38,31 +38,56 @@ Totals add_up(const std::vector<PlannedProblem>& problems) {
     return totals;
 }
 
-std::string pruned_text(const ProblemPlan& plan) {
-    std::string out;
-    for (const RuleTally& tally : plan.tallies) {
-        if (tally.pruned > 0 || tally.lifted) {
-            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.rule, tally.lifted ? "lifted" : grouped(tally.pruned));
-        }
+constexpr std::size_t rules_told = 3;
+
+/// What took something, the most first; `all`: in their order, with those that were lifted.
+std::vector<RuleTally> told_of(const std::vector<RuleTally>& tallies, bool all) {
+    std::vector<RuleTally> out;
+    std::copy_if(tallies.begin(), tallies.end(), std::back_inserter(out),
+                 [&](const RuleTally& tally) { return tally.pruned > 0 || (all && tally.lifted); });
+    if (!all) {
+        std::stable_sort(out.begin(), out.end(), [](const RuleTally& a, const RuleTally& b) { return a.pruned > b.pruned; });
     }
     return out;
 }
 
-/// The table of compiled code lists what is kept with its figures.
-std::string keys_text(const Planning& planning) {
-    std::string kept;
-    std::string pruned;
-    for (const PlannedProblem& problem : planning.problems) {
-        const std::string key = problem.plan.problem.key();
-        for (std::size_t i = 0; planning.options.list && !planning.options.compile && i < problem.kept.size(); ++i) {
-            kept += fmt::format("{}  {}\n", key, problem.kept[i].identity());
-        }
-        for (const PlannedProblem::Pruned& one : problem.pruned) {
-            pruned += fmt::format("{}  {}  pruned by {}\n", key, one.candidate.identity(), for_terminal(one.rule));
+std::string pruned_text(const ProblemPlan& plan, bool all) {
+    const std::vector<RuleTally> told = told_of(plan.tallies, all);
+    const std::size_t shown = all ? told.size() : std::min(told.size(), rules_told);
+    std::string out;
+    for (std::size_t i = 0; i < shown; ++i) {
+        out += fmt::format("{}{} {}", i == 0 ? "" : ", ", told[i].rule, told[i].lifted ? "lifted" : grouped(told[i].pruned));
+    }
+    return shown < told.size() ? fmt::format("{}, {} more", out, told.size() - shown) : out;
+}
+
+Section rules_section(const Totals& totals, bool all) {
+    const std::vector<RuleTally> told = told_of(totals.rules, all);
+    Section section{"", Table("rule|>pruned|because"), ""};
+    std::uint64_t others = 0;
+    std::size_t left_out = 0;
+    for (const RuleTally& tally : told) {
+        if (!all && section.table.lines().size() > rules_told) {
+            others += tally.pruned;
+            ++left_out;
+        } else if (tally.pruned > 0) {
+            section.table.add({tally.rule, grouped(tally.pruned), tally.reason});
         }
     }
-    const bool listed = (planning.options.list && !planning.options.compile) || planning.options.list_pruned;
-    return (listed && !planning.problems.empty() ? "\n" : "") + kept + pruned;
+    section.note = left_out == 0
+                       ? ""
+                       : fmt::format("{} more rule{} took {}; --rules tells all.\n", left_out, left_out == 1 ? "" : "s", grouped(others));
+    return section;
+}
+
+/// A line for people; where it is too wide, its parts on lines of their own.
+std::string key_line(std::string_view problem, std::string_view key, std::string_view rest, const Style& style) {
+    std::string line = fmt::format("{}  {}{}{}\n", problem, key, rest.empty() ? "" : "  ", rest);
+    if (style.width == 0 || display_width(line) <= style.width + 1) {
+        return line;
+    }
+    return fmt::format("{}\n{}{}", problem, prose(fmt::format("  {}", key), style),
+                       rest.empty() ? "" : prose(fmt::format("    {}", rest), style));
 }
 
 /// What is worth a line of its own: what failed, what spills, what a rule took.
@@ -103,26 +128,21 @@ struct CodeTotals {
     }
 };
 
-std::string code_text(const Planning& planning, const Style& style) {
-    Table table("problem|>compiled|>distinct code|>failed|>spill|>pruned by code|>most registers");
+Section code_section(const Planning& planning) {
+    Section section{
+        fmt::format("Compiled for {} by {} in {}.", planning.options.device.arch, planning.compiler, time_text(planning.compile_s)),
+        Table("problem|>compiled|>distinct code|>failed|>spill|>pruned by code|>most registers"), ""};
     CodeTotals all;
-    std::string lines;
     for (const PlannedProblem& problem : planning.problems) {
         CodeTotals totals;
-        const std::string key = problem.plan.problem.key();
-        for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
-            const TrialCode& code = problem.compiled[i];
+        for (const TrialCode& code : problem.compiled) {
             totals.add(code);
             all.add(code);
-            if (planning.options.list || amiss(code)) {
-                lines += fmt::format("{}  {}  {}\n", key, problem.kept[i].identity(), for_terminal(code_line(code)));
-            }
         }
-        table.add(totals.cells(key));
+        section.table.add(totals.cells(problem.plan.problem.key()));
     }
-    table.add(all.cells(fmt::format("{} in all", planning.problems.size())));
-    return fmt::format("\nCompiled for {} by {} in {}.\n\n{}{}{}", planning.options.device.arch, planning.compiler,
-                       time_text(planning.compile_s), table.text(style), lines.empty() ? "" : "\n", lines);
+    section.table.add_sums(all.cells(fmt::format("{} in all", planning.problems.size())));
+    return section;
 }
 
 nlohmann::json code_json(const PlannedProblem& problem) {
@@ -170,36 +190,57 @@ nlohmann::json problem_json(const Planning& planning, const PlannedProblem& prob
 
 }  // namespace
 
-std::string plan_table(const Planning& planning, const Style& style) {
+std::vector<Section> plan_sections(const Planning& planning, bool all_rules) {
     const SearchSpace& space = planning.options.space;
     const DeviceInfo& device = planning.options.device;
     const std::optional<Shard>& shard = planning.options.shard;
     const Totals totals = add_up(planning.problems);
-    Table problems("problem|>points|>kept|pruned by");
+    Section head;
+    head.note = planning.options.candidates.alone ? std::string("Candidates alone.")
+                                                  : fmt::format("Space {}: {} points.", for_terminal(space.name), grouped(space.points()));
+    head.note +=
+        fmt::format(" Device: {} ({}, {}).\n", for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
+    if (shard) {
+        head.note += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
+                                 planning.options.problems.size(), 100 * planning.of_work);
+    }
+    Section problems{"", Table(all_rules ? "problem|>points|>kept|pruned by" : "problem|>points|>kept|pruned most by"), ""};
     for (const PlannedProblem& problem : planning.problems) {
         const ProblemPlan& plan = problem.plan;
-        problems.add({plan.problem.key(), grouped(plan.points), grouped(plan.kept), pruned_text(plan)});
+        problems.table.add({plan.problem.key(), grouped(plan.points), grouped(plan.kept), pruned_text(plan, all_rules)});
     }
-    problems.add({fmt::format("{} in all", planning.problems.size()), grouped(totals.points), grouped(totals.kept), ""});
-    Table rules("rule|>pruned|because");
-    for (const RuleTally& tally : totals.rules) {
-        if (tally.pruned > 0) {
-            rules.add({tally.rule, grouped(tally.pruned), tally.reason});
+    problems.table.add_sums({fmt::format("{} in all", planning.problems.size()), grouped(totals.points), grouped(totals.kept), ""});
+    std::vector<Section> out{std::move(head), std::move(problems)};
+    if (Section rules = rules_section(totals, all_rules); !rules.table.empty()) {
+        out.push_back(std::move(rules));
+    }
+    if (planning.has_code()) {
+        out.push_back(code_section(planning));
+    }
+    return out;
+}
+
+std::string plan_keys(const Planning& planning, const Style& style) {
+    std::string code;
+    std::string kept;
+    std::string pruned;
+    for (const PlannedProblem& problem : planning.problems) {
+        const std::string key = problem.plan.problem.key();
+        for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
+            if (planning.options.list || amiss(problem.compiled[i])) {
+                code += key_line(key, problem.kept[i].identity(), for_terminal(code_line(problem.compiled[i])), style);
+            }
+        }
+        // The lines of compiled code list what is kept with its figures.
+        for (std::size_t i = 0; planning.options.list && !planning.options.compile && i < problem.kept.size(); ++i) {
+            kept += key_line(key, problem.kept[i].identity(), "", style);
+        }
+        for (const PlannedProblem::Pruned& one : problem.pruned) {
+            pruned += key_line(key, one.candidate.identity(), fmt::format("pruned by {}", for_terminal(one.rule)), style);
         }
     }
-    std::string out = planning.options.candidates.alone
-                          ? std::string("Candidates alone.")
-                          : fmt::format("Space {}: {} points.", for_terminal(space.name), grouped(space.points()));
-    out += fmt::format(" Device: {} ({}, {}).\n", for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
-    if (shard) {
-        out += fmt::format("Shard {}: {} of {} problems, {:.1f}% of the estimated work.\n", shard->text(), planning.problems.size(),
-                           planning.options.problems.size(), 100 * planning.of_work);
-    }
-    out += '\n';
-    out += problems.text(style);
-    out += rules.empty() ? "" : fmt::format("\n{}", rules.text(style));
-    out += planning.has_code() ? code_text(planning, style) : "";
-    return out + keys_text(planning);
+    const bool listed = (planning.options.list && !planning.options.compile) || planning.options.list_pruned;
+    return (code.empty() ? "" : "\n") + code + (listed && !planning.problems.empty() ? "\n" : "") + kept + pruned;
 }
 
 std::string plan_json(const Planning& planning) {

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "report/table.h"
+#include "report/sections.h"
 #include "run/planning.h"
 
 namespace normtune {
 
-/// Points and kept configurations of each problem, what each rule took, the sums, and the keys where they were asked for.
-std::string plan_table(const Planning& planning, const Style& style);
+/// Points and kept configurations of each problem, the three rules that took most (`all_rules`: each), the sums, and what was compiled.
+std::vector<Section> plan_sections(const Planning& planning, bool all_rules);
+/// A line each of the keys that were asked for, and of compiled code that is amiss.
+std::string plan_keys(const Planning& planning, const Style& style);
 /// The same as JSON; its schema is schemas/plan.schema.json.
 std::string plan_json(const Planning& planning);
 

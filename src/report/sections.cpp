@@ -5,23 +5,109 @@
 
 #include <fmt/format.h>
 
+#include "report/json_document.h"
+#include "support/error.h"
 #include "support/escape.h"
 
 namespace normtune {
 
-std::string sections_text(const std::vector<Section>& sections, bool markdown, const Style& style) {
+namespace {
+
+constexpr int tables_schema_version = 1;
+
+std::string bold_lines(const std::string& title, const Style& style) {
+    std::string out;
+    for (const std::string& line : style.width > 0 ? wrapped(title, style.width) : std::vector{title}) {
+        out += style.bold(line) + "\n";
+    }
+    return out;
+}
+
+std::string as_text(const std::vector<Section>& sections, const Style& style) {
     std::string out;
     for (const auto& [title, table, note] : sections) {
         out += out.empty() ? "" : "\n";
-        out += markdown ? fmt::format("### {}\n\n", for_markdown(title)) : style.bold(for_terminal(title)) + "\n";
-        out += table.empty() ? "" : markdown ? table.markdown() : table.text(style);
-        out += markdown && !table.empty() && !note.empty() ? "\n" : "";
+        out += title.empty() ? "" : bold_lines(for_terminal(title), style);
+        out += table.empty() ? "" : table.text(style);
+        out += prose(note, style);
+    }
+    return out;
+}
+
+std::string as_markdown(const std::vector<Section>& sections) {
+    std::string out;
+    for (const auto& [title, table, note] : sections) {
+        out += out.empty() ? "" : "\n";
+        out += title.empty() ? "" : fmt::format("### {}\n\n", for_markdown(title));
+        out += table.empty() ? "" : table.markdown();
+        out += !table.empty() && !note.empty() ? "\n" : "";
         for (std::string_view rest = note; !rest.empty(); rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1)) {
-            const std::string_view line = rest.substr(0, rest.find('\n'));
-            out += markdown ? for_markdown(line) + "\n" : std::string(line) + "\n";
+            out += for_markdown(rest.substr(0, rest.find('\n'))) + "\n";
         }
     }
     return out;
+}
+
+std::string as_csv(const std::vector<Section>& sections) {
+    std::string out;
+    for (const Section& section : sections) {
+        if (!section.table.empty()) {
+            out += out.empty() ? "" : "\r\n";
+            out += section.table.csv();
+        }
+    }
+    return out;
+}
+
+std::string as_json(const std::vector<Section>& sections) {
+    return json_document(tables_schema_version, {{"tables", json_list(sections, [](const Section& section) {
+                                                      nlohmann::json rows(section.table.lines());
+                                                      rows.erase(0);
+                                                      return nlohmann::json{{"title", section.title},
+                                                                            {"columns", section.table.headings()},
+                                                                            {"rows", std::move(rows)},
+                                                                            {"note", section.note}};
+                                                  })}});
+}
+
+}  // namespace
+
+std::string sections_text(const std::vector<Section>& sections, ReportFormat format, const Style& style) {
+    switch (format) {
+        case ReportFormat::table:
+            return as_text(sections, style);
+        case ReportFormat::markdown:
+            return as_markdown(sections);
+        case ReportFormat::csv:
+            return as_csv(sections);
+        case ReportFormat::json:
+            return as_json(sections);
+    }
+    return {};
+}
+
+void arrange(std::vector<Section>& sections, const TableOrder& order) {
+    bool sorted = order.column.empty();
+    std::vector<std::string> columns;
+    for (Section& section : sections) {
+        if (section.table.empty()) {
+            continue;
+        }
+        if (!order.column.empty()) {
+            sorted |= section.table.sort(order.column, order.descending.value_or(section.table.is_number(order.column)));
+        }
+        for (const std::string& heading : section.table.headings()) {
+            if (!heading.empty() && std::find(columns.begin(), columns.end(), heading) == columns.end()) {
+                columns.push_back(heading);
+            }
+        }
+        if (const std::size_t left_out = order.most == 0 ? 0 : section.table.keep(order.most); left_out > 0) {
+            section.note = fmt::format("… and {} more.\n", grouped(left_out)) + section.note;
+        }
+    }
+    if (!sorted && !columns.empty()) {
+        throw InputError(fmt::format("--sort: no table has a column '{}'; there are: {}", order.column, fmt::join(columns, ", ")));
+    }
 }
 
 std::string loss_text(double loss) {
@@ -34,7 +120,8 @@ std::string loss_text(const Standing& standing) {
         return loss_text(standing.loss());
     }
     const double half = (standing.high - standing.low) / 2;
-    return loss_text(standing.loss()) + (std::isfinite(half) ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
+    constexpr double says_nothing = 10;  // ten times the time, either way
+    return loss_text(standing.loss()) + (half < says_nothing ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
 }
 
 }  // namespace normtune

@@ -1,6 +1,7 @@
-// A report of several tables, as plain text and as markdown.
+// A report of several tables: as plain text, markdown, CSV and JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,25 @@
 namespace normtune {
 
 struct Section {
-    std::string title;
-    Table table;       // left out where it is empty
-    std::string note;  // below the table: lines, each ended by a newline; text, as the title is
+    std::string title;  // may be empty
+    Table table;        // left out where it is empty
+    std::string note;   // below the table: paragraphs, each ended by a newline; text, as the title is
 };
 
-/// In markdown titles are headings of the third level.
-std::string sections_text(const std::vector<Section>& sections, bool markdown, const Style& style);
+enum class ReportFormat { table, markdown, csv, json };
+
+/// In markdown titles are headings of the third level. CSV has the tables alone, an empty line between two of them. JSON:
+/// schemas/tables.schema.json, cells as they are printed.
+std::string sections_text(const std::vector<Section>& sections, ReportFormat format, const Style& style);
+
+struct TableOrder {
+    std::string column;              // a heading; empty: rows stay as they are
+    std::optional<bool> descending;  // else numbers are, and words are not
+    std::size_t most = 0;            // rows of a table; 0: all
+};
+
+/// Of each table that has the column. Throws InputError: none has it, and which there are.
+void arrange(std::vector<Section>& sections, const TableOrder& order);
 
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);

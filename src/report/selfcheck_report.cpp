@@ -15,18 +15,17 @@ std::string alarms(const SelfCheck& check) {
 
 }  // namespace
 
-std::string selfcheck_text(const SelfCheck& sweeps, const SelfCheck& twins, const Style& style) {
-    std::string out = fmt::format(
+std::vector<Section> selfcheck_sections(const SelfCheck& sweeps, const SelfCheck& twins) {
+    std::vector<Section> out(1);
+    out.front().note = fmt::format(
         "Each trial twice in the same rounds.\n{}\n{} sweeps of the same code, one after another: {} comparisons.\n{}"
         "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n",
         alarms(twins), sweeps.sweeps, sweeps.comparisons, alarms(sweeps), sweeps.run_to_run * 100);
     if (!sweeps.noisier.empty()) {
-        Table table("noisier than that|>threshold");
+        out.push_back({"", Table("noisier than that|>threshold"), ""});
         for (const SelfCheck::Problem& problem : sweeps.noisier) {
-            table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
+            out.back().table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
         }
-        out += '\n';
-        out += table.text(style);
     }
     return out;
 }

@@ -1,14 +1,14 @@
 // What `normtune selfcheck` found.
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include "judge/selfcheck.h"
-#include "report/table.h"
+#include "report/sections.h"
 
 namespace normtune {
 
 /// Of sweeps one after another, and of trials measured twice in the same rounds; both have pairs.
-std::string selfcheck_text(const SelfCheck& sweeps, const SelfCheck& twins, const Style& style);
+std::vector<Section> selfcheck_sections(const SelfCheck& sweeps, const SelfCheck& twins);
 
 }  // namespace normtune

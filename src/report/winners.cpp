@@ -25,9 +25,8 @@ Winner winner_of(const ProblemRanking& ranking) {
     return winner;
 }
 
-}  // namespace
-
-std::vector<Winner> find_winners(const Results& results, Whose whose) {
+/// One a problem that was ranked, or was not.
+std::vector<Winner> find(const Results& results, Whose whose, bool wanted) {
     std::unordered_set<std::string> ranked;
     for (const Record& record : results.records) {
         if (record.measurement && record.measurement->rank == 1) {
@@ -36,11 +35,21 @@ std::vector<Winner> find_winners(const Results& results, Whose whose) {
     }
     std::vector<Winner> winners;
     for (const ProblemRanking& ranking : problem_rankings(results, whose)) {
-        if (ranked.contains(ranking.problem().key())) {
+        if (ranked.contains(ranking.problem().key()) == wanted) {
             winners.push_back(winner_of(ranking));
         }
     }
     return winners;
+}
+
+}  // namespace
+
+std::vector<Winner> find_winners(const Results& results, Whose whose) {
+    return find(results, whose, true);
+}
+
+std::vector<Winner> find_leaders(const Results& results) {
+    return find(results, Whose::all, false);
 }
 
 }  // namespace normtune

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "judge/problem_ranking.h"
+#include "report/sections.h"
 
 namespace normtune {
 
@@ -26,9 +27,13 @@ struct Winner {
 /// One a problem that was ranked, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results, Whose whose = Whose::all);
 
-/// `width` 0: as wide as it needs (piped). Plain text; `color` adds ANSI emphasis. Where the columns do not fit the
-/// width, each winner takes a few short lines instead of one long one.
-std::string winners_table(const std::vector<Winner>& winners, int width, bool color);
+/// Of problems whose finals were not held, as the sweep was interrupted: what has the least p50.
+std::vector<Winner> find_leaders(const Results& results);
+
+/// A line a winner, and what its columns say.
+Section winners_section(const std::vector<Winner>& winners);
+/// Winners and leaders; that nothing was measured, where there are none.
+std::vector<Section> winners_sections(const Results& results);
 
 /// The winners of each run as JSON; its schema is schemas/winners.schema.json.
 std::string winners_json(std::span<const Results> runs);

@@ -78,57 +78,37 @@ std::string floor_note(const std::vector<Winner>& winners) {
     return fmt::format(note, from == to ? from : fmt::format("{} to {}", from, to));
 }
 
-/// Parts joined with ", ", on as many indented lines as the width asks for.
-std::string wrapped(const std::vector<std::string>& parts, std::size_t width) {
-    std::string out;
-    std::string line = " ";
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
-        if (line.size() + 1 + part.size() > width && line.size() > 1) {
-            out += line + "\n";
-            line = "   ";
-        }
-        line += ' ';
-        line += part;
+Section leaders_section(const std::vector<Winner>& leaders) {
+    Section section{"Best so far", Table("problem|configuration|>p50 us|>GB/s|>limit|>measured"),
+                    "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
+    for (const Winner& leader : leaders) {
+        const Measurement& measurement = *leader.record->measurement;
+        section.table.add({leader.record->problem.key(), leader.record->candidate.identity(), three_digits(measurement.p50_us),
+                           three_digits(measurement.gbps), ratio_text(measurement.limit_ratio), grouped(leader.measured)});
     }
-    return out + line + "\n";
-}
-
-std::string few_lines_each(const std::vector<Winner>& winners, std::size_t width, const Style& style) {
-    std::string out;
-    for (const Winner& winner : winners) {
-        const Measurement& measurement = *winner.record->measurement;
-        out += fmt::format("{}\n  {}\n", winner.record->problem.key(), style.bold(winner.record->candidate.identity()));
-        std::vector<std::string> figures{three_digits(measurement.p50_us) + " us", three_digits(measurement.gbps) + " GB/s",
-                                         ratio_text(measurement.limit_ratio) + " of the limit",
-                                         fmt::format("tied {}/{}", winner.tied + 1, winner.measured)};
-        if (winner.stored) {
-            figures.push_back("stored " + stored_text(winner));
-        }
-        out += wrapped(figures, width);
-        std::vector<std::string> gains{"worst " + ratio_text(winner.over_worst)};
-        for (const Winner::Gain& gain : winner.over_heuristics) {
-            gains.push_back(fmt::format("{} {}", gain.heuristic, ratio_text(gain.ratio)));
-        }
-        out += wrapped(gains, width);
-    }
-    return out;
+    return section;
 }
 
 }  // namespace
 
-std::string winners_table(const std::vector<Winner>& winners, int width, bool color) {
-    if (winners.empty()) {
-        return "No winners: no configuration was measured.\n";
+Section winners_section(const std::vector<Winner>& winners) {
+    return {"", one_line_each(winners), std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners)};
+}
+
+std::vector<Section> winners_sections(const Results& results) {
+    const std::vector<Winner> winners = find_winners(results);
+    const std::vector<Winner> leaders = find_leaders(results);
+    std::vector<Section> out;
+    if (!winners.empty()) {
+        out.push_back(winners_section(winners));
     }
-    const Style style{color};
-    const std::string notes = std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners);
-    const Table table = one_line_each(winners);
-    const auto columns = static_cast<std::size_t>(std::max(width, 0));
-    if (columns > 0 && table.width() > columns) {
-        return few_lines_each(winners, columns, style) + notes;
+    if (!leaders.empty()) {
+        out.push_back(leaders_section(leaders));
     }
-    return table.text(style) + notes;
+    if (out.empty()) {
+        out.push_back({"", Table(), "No winners: no configuration was measured.\n"});
+    }
+    return out;
 }
 
 }  // namespace normtune

@@ -84,6 +84,10 @@ void compile_all(Planning& planning, CodeCompiler& compiler) {
             }
         }
     };
+    Progress progress;
+    for (const PlannedProblem& planned : planning.problems) {
+        progress.trials_total += planned.kept.size();
+    }
     queue(0);
     for (std::size_t i = 0; i < planning.problems.size(); ++i) {
         queue(i + 1);
@@ -91,6 +95,15 @@ void compile_all(Planning& planning, CodeCompiler& compiler) {
         const CodeRules rules(planning.options.space, planned.plan.problem, planning.options.device);
         for (const Candidate& candidate : planned.kept) {
             planned.compiled.push_back(compile_one(compiler, planned.plan.problem, candidate, rules));
+            ++progress.trials_done;
+            progress.faulty += planned.compiled.back().info ? 0 : 1;
+            if (planning.options.progress != nullptr) {
+                progress.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                progress.trials_per_s = static_cast<double>(progress.trials_done) / std::max(progress.elapsed_s, 1e-9);
+                progress.remaining_s = static_cast<double>(progress.trials_total - progress.trials_done) / progress.trials_per_s;
+                progress.problem_key = planned.plan.problem.key();
+                planning.options.progress->update(progress);
+            }
         }
     }
     planning.compiler = compiler.name();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/candidate_choice.h"
+#include "run/sweep.h"
 #include "space/plan.h"
 #include "space/shard.h"
 #include "trial/compile_info.h"
@@ -21,6 +22,7 @@ struct PlanningOptions {
     bool list = false;         // every candidate that would run
     bool list_pruned = false;  // every other one, and the rule
     bool compile = false;
+    ProgressSink* progress = nullptr;  // of compiling
 };
 
 /// What the compiler says of a candidate.

@@ -112,6 +112,7 @@ std::optional<AheadRequest> ProblemRun::beginning(const Experience& experience) 
 }
 
 void ProblemRun::run(std::optional<double> budget_s, const Experience& experience, const Next& next) {
+    say_what_is_filled();
     recorder_.update(key_, 0);
     std::optional<Deadline> end;
     if (budget_s) {
@@ -139,6 +140,17 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
         fail_all(batch);
     }
     hold_finals(end);
+}
+
+void ProblemRun::say_what_is_filled() {
+    constexpr std::int64_t lasting_bytes = std::int64_t{256} << 20;
+    const std::int64_t set = std::max<std::int64_t>(tensor_bytes(problem_), 1);
+    const std::int64_t rotation = open_request().buffers.rotation_bytes;
+    const std::int64_t bytes = std::max<std::int64_t>((rotation + set - 1) / set, 1) * set;
+    constexpr double gib = 1 << 30;
+    const double mib = static_cast<double>(bytes) / (1 << 20);
+    const std::string size = static_cast<double>(bytes) < gib ? fmt::format("{:.3g} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
+    recorder_.prepare(key_, fmt::format("filling {} of buffers", size), bytes >= lasting_bytes);
 }
 
 OpenRequest ProblemRun::open_request() const {
@@ -291,6 +303,9 @@ void ProblemRun::queue_compiles(const Next& next) {
 void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (batch.empty()) {
         return;
+    }
+    if (batches_ == 0) {
+        recorder_.prepare(key_, "measuring the copy", false);
     }
     const bool has_incumbent = scheduler_->has_incumbent();
     const std::size_t trials = batch.size();

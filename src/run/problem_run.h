@@ -50,6 +50,7 @@ public:
 
 private:
     OpenRequest open_request() const;
+    void say_what_is_filled();
     void hold_finals(std::optional<Deadline> end);
     void order_pending(const Experience& experience);
     std::vector<Candidate> next_batch() const;

@@ -127,9 +127,7 @@ void Recorder::apply(const FinalEntry& entry) {
     }
 }
 
-void Recorder::update(const std::string& problem_key, double trials_in_part) {
-    const std::lock_guard lock(mutex_);
-    in_part_[problem_key] = trials_in_part;
+Progress Recorder::progress_of(const std::string& problem_key) const {
     Progress progress;
     progress.trials_done = trials_done_;
     progress.trials_total = trials_total_;
@@ -145,6 +143,20 @@ void Recorder::update(const std::string& problem_key, double trials_in_part) {
     const double left = static_cast<double>(trials_total_ - done_before_) - work;
     progress.remaining_s = work > 0 ? progress.elapsed_s / work * std::max(left, 0.0) : -1;
     progress.problem_key = problem_key;
+    return progress;
+}
+
+void Recorder::update(const std::string& problem_key, double trials_in_part) {
+    const std::lock_guard lock(mutex_);
+    in_part_[problem_key] = trials_in_part;
+    sink_.update(progress_of(problem_key));
+}
+
+void Recorder::prepare(const std::string& problem_key, const std::string& doing, bool lasting) {
+    const std::lock_guard lock(mutex_);
+    Progress progress = progress_of(problem_key);
+    progress.doing = doing;
+    progress.lasting = lasting;
     sink_.update(progress);
 }
 

@@ -41,6 +41,8 @@ public:
 
     /// Work done on the problem's trials that are not complete, in trials; tells the sink.
     void update(const std::string& problem_key, double trials_in_part);
+    /// What is done before the problem's trials; `lasting`: for seconds, maybe.
+    void prepare(const std::string& problem_key, const std::string& doing, bool lasting);
     void warn(const std::string& line);
 
     std::uint64_t trials_done() const;
@@ -48,6 +50,7 @@ public:
 private:
     void keep(Record record);
     void apply(const FinalEntry& entry);
+    Progress progress_of(const std::string& problem_key) const;
 
     mutable std::mutex mutex_;
     Journal& journal_;

@@ -55,6 +55,8 @@ struct Progress {
     double trials_per_s = 0;
     double remaining_s = 0;   // an estimate; < 0: not known yet
     std::string problem_key;  // under way
+    std::string doing;        // before its first trial: "filling 1.9 GiB"; else empty
+    bool lasting = false;     // that may take seconds
 };
 
 /// Called often from the sweeping thread; must return quickly.

@@ -58,9 +58,9 @@ void add_visible(std::string& out, char32_t c, std::string_view sequence) {
     }
 }
 
-/// The emphasis that report/table.h sets: bold, faint, and their end.
+/// The emphasis that report/table.h sets: bold, faint, three colours, and their end.
 std::size_t style_length(std::string_view text) {
-    for (const std::string_view style : {"\033[1m", "\033[2m", "\033[0m"}) {
+    for (const std::string_view style : {"\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[0m"}) {
         if (text.starts_with(style)) {
             return style.size();
         }

@@ -28,6 +28,9 @@ CASES = [
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),
     ("normtune compare liger_before.csv liger_printed.txt --format json || true", "comparison.schema.json"),
+    ("normtune devices --format json", "tables.schema.json"),
+    ("normtune gate --baseline liger_before.csv --candidate liger_after.csv --format json || true", "tables.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run --format json", "winners.schema.json"),
     ("normtune compare liger_before.csv liger_after.csv --metric memory --by best --format json", "comparison.schema.json"),
 ]
 

@@ -1,5 +1,8 @@
 #include "cli/progress.h"
 
+#include <cstdio>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace normtune::cli {
@@ -35,6 +38,40 @@ TEST(ProgressBar, IsWellFormedAtBothEnds) {
     Progress all = half_way();
     all.trials_done = all.trials_total;
     EXPECT_EQ(progress_bar(all, 80).substr(0, 26), "[========================]");
+}
+
+TEST(ProgressBar, SaysWhatIsDoneBeforeTheTrials) {
+    Progress progress;
+    progress.trials_total = 362;
+    progress.remaining_s = -1;
+    progress.problem_key = "rms_norm/forward/bf16/llama/8192x4096";
+    progress.doing = "filling 1.9 GiB of buffers";
+    EXPECT_EQ(progress_bar(progress, 200),
+              "[>                       ] 0/362 trials  0.000/s  filling 1.9 GiB of buffers  rms_norm/forward/bf16/llama/8192x4096");
+    EXPECT_NE(progress_bar(progress, 80).find("filling 1.9 GiB of buffers"), std::string::npos);
+}
+
+TEST(ProgressReport, InAPipeALineSaysWhatTakesSecondsOnce) {
+    std::FILE* const file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    {
+        ProgressReport report(file, false);
+        Progress progress;
+        progress.trials_total = 3;
+        progress.problem_key = "rms_norm/forward/bf16/llama/8x64";
+        progress.doing = "filling 1 KiB of buffers";
+        report.update(progress);
+        progress.problem_key = "rms_norm/forward/bf16/llama/8192x4096";
+        progress.doing = "filling 1.9 GiB of buffers";
+        progress.lasting = true;
+        report.update(progress);
+        report.update(progress);
+    }
+    std::rewind(file);
+    char text[200] = {};
+    const std::size_t size = std::fread(text, 1, sizeof text, file);
+    std::fclose(file);
+    EXPECT_EQ(std::string(text, size), "rms_norm/forward/bf16/llama/8192x4096: filling 1.9 GiB of buffers\n");
 }
 
 TEST(ProgressLine, IsPlain) {

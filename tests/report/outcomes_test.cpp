@@ -15,7 +15,7 @@ TEST(Outcomes, AreCountedByProblemInTheOrderOfTheRecords) {
     Results results;
     results.records = {measured_record(problem_of(9, 9), 1, 10, 1), measured_record(problem_of(8, 8), 1, 10, 1),
                        failed_record(problem_of(9, 9), 2, Outcome::crashed, "SIGSEGV")};
-    EXPECT_EQ(outcomes_table(results, {}),
+    EXPECT_EQ(outcomes_section(results).table.text({}),
               "problem                          trials  passed  others\n"
               "rms_norm/forward/bf16/llama/9x9       2       1  1 crashed\n"
               "rms_norm/forward/bf16/llama/8x8       1       1\n");
@@ -24,7 +24,7 @@ TEST(Outcomes, AreCountedByProblemInTheOrderOfTheRecords) {
 TEST(Outcomes, NameTheFaultyTrialsWithReasonAndRepeat) {
     Results results;
     results.records = {measured_record(problem_of(8, 8), 1, 10, 1), failed_record(problem_of(8, 8), 2, Outcome::incorrect, "y differs")};
-    const std::string text = outcomes_text(results, {});
+    const std::string text = outcomes_text(results);
     EXPECT_EQ(text.substr(0, text.find('\n')), "2 trials: 1 passed, 1 incorrect.");
     EXPECT_NE(text.find("y differs"), std::string::npos);
     EXPECT_NE(text.find("repeat: normtune sweep --problem"), std::string::npos);
@@ -35,7 +35,7 @@ TEST(Outcomes, ManyFaultsAreCutShortAndCounted) {
     for (int i = 1; i <= 25; ++i) {
         results.records.push_back(failed_record(problem_of(8, 8), i, Outcome::timed_out, "slow"));
     }
-    const std::string text = outcomes_text(results, {});
+    const std::string text = outcomes_text(results);
     EXPECT_NE(text.find("and 15 more"), std::string::npos) << text;
 }
 
@@ -44,15 +44,28 @@ TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheMost) {
     results.plans.push_back({"rms_norm/forward/bf16/llama/1x64", 3, 3, {}, {}});
     results.plans.push_back({"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"mine", "cols > 64", 2}}, {}});
     results.plans.push_back({"rms_norm/backward/bf16/llama/2x64", 9, 0, {{"store", "from the store", 9}}, {}});
-    EXPECT_EQ(outcomes_text(results, Style{false}),
+    EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
               "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: cpu.dgamma took 7 of 9 (not on a CPU)\n");
+}
+
+TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
+    Results results;
+    results.plans.push_back(
+        {"rms_norm/forward/bf16/llama/1x64", 9'000'000'000, 0, {{"cpu.grid", "no", 8'999'999'000}, {"budget", "", 1000}}, {}});
+    results.plans.push_back({"rms_norm/forward/bf16/llama/2x64", 9, 4, {{"budget", "", 200}}, {}});
+    results.plans.push_back({"rms_norm/forward/bf16/llama/3x64", 9, 4, {{"interrupted", "", 1}}, {}});
+    EXPECT_EQ(outcomes_text(results),
+              "0 trials: 0 passed.\n"
+              "The budget ran out: 1,200 trials of 2 problems were not run.\n"
+              "  nothing of rms_norm/forward/bf16/llama/1x64 was measured\n"
+              "The sweep was interrupted: 1 trial of 1 problem was not run.\n");
 }
 
 TEST(Outcomes, UnsupportedIsNoFault) {
     Results results;
     results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
-    EXPECT_EQ(outcomes_text(results, {}), "1 trial: 0 passed, 1 unsupported.\n");
+    EXPECT_EQ(outcomes_text(results), "1 trial: 0 passed, 1 unsupported.\n");
 }
 
 }  // namespace

@@ -70,11 +70,15 @@ TEST(Winners, FinalistsAreComparedByTheirFreshRounds) {
     EXPECT_DOUBLE_EQ(winner.over_worst, 1.2);
 }
 
+std::string text_of(const std::vector<Winner>& winners, std::size_t width = 0) {
+    return sections_text({winners_section(winners)}, ReportFormat::table, {.width = width});
+}
+
 TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
     const Results results = two_problems();
     const std::vector<Winner> winners = find_winners(results);
-    const std::string wide = winners_table(winners, 0, false);
-    const std::string narrow = winners_table(winners, 80, false);
+    const std::string wide = text_of(winners);
+    const std::string narrow = text_of(winners, 80);
     for (const std::string& text : {wide, narrow}) {
         EXPECT_NE(text.find(results.records[1].candidate.key()), std::string::npos) << text;
         EXPECT_NE(text.find("4.00x"), std::string::npos) << text;
@@ -90,19 +94,32 @@ TEST(Winners, TakeSeveralShortLinesWhereTheTableIsTooWide) {
 TEST(Winners, BelowTenMicrosecondsTheLaunchFloorIsSaid) {
     Results results = two_problems();
     results.records[1].measurement->floor_us = 0.98;
-    EXPECT_EQ(winners_table(find_winners(results), 0, false).find("floor: "), std::string::npos) << "10 us are not short";
+    EXPECT_EQ(text_of(find_winners(results)).find("floor: "), std::string::npos) << "10 us are not short";
     results.records[5].measurement->rank = 1;
-    EXPECT_EQ(winners_table(find_winners(results), 0, false).find("floor: "), std::string::npos) << "its floor is not known";
+    EXPECT_EQ(text_of(find_winners(results)).find("floor: "), std::string::npos) << "its floor is not known";
     results.records[5].measurement->floor_us = 1.16;
-    const std::string one = winners_table(find_winners(results), 0, false);
+    const std::string one = text_of(find_winners(results));
     EXPECT_TRUE(one.ends_with("floor: in the rounds of the winners below 10 us an empty launch took 1.16 us.\n")) << one;
     results.records[1].measurement->p50_us = 9;
-    const std::string two = winners_table(find_winners(results), 0, false);
+    const std::string two = text_of(find_winners(results));
     EXPECT_TRUE(two.ends_with("an empty launch took 0.980 to 1.16 us.\n")) << two;
 }
 
 TEST(Winners, NoneIsSaid) {
-    EXPECT_EQ(winners_table({}, 0, false), "No winners: no configuration was measured.\n");
+    EXPECT_EQ(sections_text(winners_sections({}), ReportFormat::table, {}), "No winners: no configuration was measured.\n");
+}
+
+TEST(Winners, WithoutFinalsTheBestSoFarIsNamed) {
+    Results results = two_problems();
+    results.records[5] = measured_record(problem_of(8, 8), 2, 7, 0);
+    results.records.push_back(measured_record(problem_of(8, 8), 1, 5, 0));
+    const std::vector<Winner> leaders = find_leaders(results);
+    ASSERT_EQ(leaders.size(), 1u);
+    EXPECT_EQ(leaders[0].record, &results.records[6]);
+    const std::vector<Section> sections = winners_sections(results);
+    ASSERT_EQ(sections.size(), 2u);
+    EXPECT_EQ(sections[1].title, "Best so far");
+    EXPECT_EQ(sections[1].table.lines().at(1).at(1), results.records[6].candidate.key());
 }
 
 TEST(Winners, JsonHasWhatTheTableHas) {

@@ -55,7 +55,7 @@ std::size_t in_store(const TemporaryFolder& folder) {
 std::string line_of(const SweepResult& result, std::size_t problem) {
     std::vector<Winner> winners = find_winners(result.results);
     winners.at(problem).stored = false;
-    return winners_table({winners.at(problem)}, 0, false);
+    return winners_section({winners.at(problem)}).table.csv() + winners_section({winners.at(problem)}).note;
 }
 
 TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
@@ -258,7 +258,7 @@ TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
     }
     const Merged merged = merge_results(parts, {});
     ASSERT_EQ(merged.refused, "");
-    EXPECT_EQ(winners_table(find_winners(merged.results), 0, false), winners_table(find_winners(again.results), 0, false));
+    EXPECT_EQ(winners_section(find_winners(merged.results)).table.csv(), winners_section(find_winners(again.results)).table.csv());
     EXPECT_EQ(merged.results.plans.size(), 3U);
 }
 
