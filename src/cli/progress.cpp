@@ -68,7 +68,7 @@ void ProgressReport::update(const Progress& progress) {
         show(for_terminal(fmt::format("{}: {}", progress.problem_key, progress.doing)) + "\n");
     }
     const bool last = progress.trials_total > 0 && progress.trials_done == progress.trials_total;
-    if (quiet_ || finished_ || (!last && !(terminal_ && progress.lasting) && Clock::now() < next_)) {
+    if (quiet_ || finished_ || (!last && !(terminal_ && !progress.doing.empty()) && Clock::now() < next_)) {
         return;
     }
     if (terminal_) {

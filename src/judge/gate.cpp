@@ -6,15 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "judge/change_text.h"
 #include "support/error.h"
 
 namespace normtune {
 namespace {
-
-std::string change_text(double ratio) {
-    const double percent = (ratio - 1) * 100;
-    return fmt::format("{:+.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);
-}
 
 std::string percent_text(double value) {
     return fmt::format("{:.3g}%", value * 100);
@@ -22,10 +18,9 @@ std::string percent_text(double value) {
 
 std::string slower_text(const GateCase& it) {
     const Metric metric = it.comparison->settings.metric;
-    return fmt::format(
-        "{} by {:.1f}%{}; {} is allowed", verdict_word(Verdict::slower, metric), (it.pair->ratio - 1) * 100,
-        metric == Metric::latency ? fmt::format(" ({:+.1f}% to {:+.1f}%)", (it.pair->low - 1) * 100, (it.pair->high - 1) * 100) : "",
-        percent_text(it.threshold));
+    return fmt::format("{} by {:.1f}%{}; {} is allowed", verdict_word(Verdict::slower, metric), (it.pair->ratio - 1) * 100,
+                       metric == Metric::latency ? fmt::format(" ({})", interval_text(it.pair->low, it.pair->high)) : "",
+                       percent_text(it.threshold));
 }
 
 GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pair& pair) {
@@ -45,7 +40,7 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
             break;
         case Verdict::ambiguous:
             out.result = policy.ambiguous;
-            out.reason = pair.differs != 0 ? note : fmt::format("cannot be told: {} to {}", change_text(pair.low), change_text(pair.high));
+            out.reason = pair.differs != 0 ? note : fmt::format("cannot be told: {}", interval_text(pair.low, pair.high));
             break;
         case Verdict::missing: {
             const ResultRow* const after = comparison.candidate_row(pair);

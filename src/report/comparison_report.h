@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/change_text.h"
 #include "judge/comparison.h"
 #include "judge/summary.h"
 #include "report/sections.h"
@@ -32,9 +33,7 @@ void write_comparison_csv(TextSink& out, const Comparison& comparison);
 
 /// "2 slower, 1 faster, 40 same": every verdict that occurs, and 0 slower.
 std::string verdict_counts(const Summary& summary, Metric metric);
-/// "+3.1 %", "−0.4 %", "x2.3" for large ratios; "-" where there is none.
-std::string change_text(double ratio);
-/// "+2.1% to +4.2%"; "+2.1% or more" and "says nothing" where an end is ten times the time, or a tenth.
+/// "-" where there is none.
 std::string interval_text(const Pair& pair);
 /// "rounds 6/8".
 std::string evidence_text(const Comparison& comparison, const Pair& pair);

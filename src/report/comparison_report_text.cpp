@@ -33,28 +33,8 @@ std::string verdict_counts(const Summary& summary, Metric metric) {
     return out;
 }
 
-std::string change_text(double ratio) {
-    if (std::isnan(ratio)) {
-        return "-";
-    }
-    if (std::isinf(ratio) || ratio > 10 || ratio < 0.1) {
-        return std::isinf(ratio) ? "from 0" : fmt::format("x{:.3g}", ratio);
-    }
-    const double percent = (ratio - 1) * 100;
-    return fmt::format("{:+.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);  // never "-0.0%"
-}
-
 std::string interval_text(const Pair& pair) {
-    constexpr double says_nothing = 10;  // a time that may be ten times as long, or a tenth
-    if (std::isnan(pair.low) || pair.evidence == Evidence::exact) {
-        return "-";
-    }
-    const bool open_below = !(pair.low > 1 / says_nothing);
-    const bool open_above = !(pair.high < says_nothing);
-    return open_below && open_above ? "says nothing"
-           : open_above             ? change_text(pair.low) + " or more"
-           : open_below             ? change_text(pair.high) + " or less"
-                                    : fmt::format("{} to {}", change_text(pair.low), change_text(pair.high));
+    return std::isnan(pair.low) || pair.evidence == Evidence::exact ? "-" : interval_text(pair.low, pair.high);
 }
 
 std::string evidence_text(const Comparison& comparison, const Pair& pair) {
