@@ -217,21 +217,6 @@ void write_inside(TextSink& out, const Panel& panel) {
     }
 }
 
-/// Words in lines of at most so many letters.
-std::vector<std::string> wrapped(std::string_view text, std::size_t most) {
-    std::vector<std::string> lines{""};
-    for (std::size_t from = 0; from < text.size();) {
-        const std::size_t end = std::min(text.find(' ', from), text.size());
-        const std::string word(text.substr(from, end - from));
-        if (!lines.back().empty() && display_width(lines.back()) + 1 + display_width(word) > most) {
-            lines.emplace_back();
-        }
-        lines.back() += (lines.back().empty() ? "" : " ") + word;
-        from = end + 1;
-    }
-    return lines;
-}
-
 }  // namespace
 
 std::vector<PlotSeries> legend_of(const Plot& plot) {
