@@ -139,11 +139,13 @@ Plot largest_plot(const Comparison& comparison) {
 
 Plot changes_plot(const Comparison& comparison) {
     constexpr std::size_t most = 1000;
+    constexpr std::size_t most_shapes = 60;  // more would cover each other
     Plot plot{"changes",
               "All changes, by size",
               "Each pair that was measured on both sides, from the greatest gain to the greatest loss, with the interval of its change, "
               "corrected "
-              "for the number of pairs. Logarithmic axis; a mark or a bar at an edge goes on beyond it.",
+              "for the number of pairs. Logarithmic axis; a bar at an edge goes on beyond it. Of more than 1,000 pairs those called faster "
+              "or slower are all drawn, of the others one in so many.",
               {}};
     std::map<std::string, std::vector<const Pair*>> groups;
     for (const Pair* pair : sorted_by_ratio(comparison)) {
@@ -157,11 +159,14 @@ Plot changes_plot(const Comparison& comparison) {
             return place++ % stride != 0 && pair->verdict != Verdict::slower && pair->verdict != Verdict::faster;
         });
         Panel panel;
-        panel.title = stride == 1 ? fmt::format("{}: {} pairs", group, all)
-                                  : fmt::format("{}: one in {} of {} pairs, and all that changed", group, stride, all);
+        panel.title =
+            pairs.size() == all ? fmt::format("{}, {} pairs", group, all) : fmt::format("{}, {} of {} pairs", group, pairs.size(), all);
         panel.series = by_verdict(comparison, pairs, [](std::size_t i, const Pair& pair) {
             return Mark{static_cast<double>(i + 1), pair.ratio, pair.low, pair.high};
         });
+        for (PlotSeries& series : panel.series) {
+            series.draw = pairs.size() > most_shapes ? PlotSeries::Draw::cloud : PlotSeries::Draw::points;
+        }
         panel.x = {"pairs, by change", Scale::linear(1, static_cast<double>(std::max<std::size_t>(pairs.size(), 2)))};
         panel.y = {"change", change_scale(pairs)};
         panel.numbers = pair_numbers(comparison, pairs);
@@ -205,7 +210,10 @@ void write_pairs(TextSink& out, const Comparison& comparison) {
 }
 
 void write_summary(TextSink& out, const Comparison& comparison, const Summary& summary) {
-    write_paragraph(out, fmt::format("{}.", verdict_counts(summary, comparison.settings.metric)), "verdict");
+    write_paragraph(out,
+                    fmt::format("{} against {}: {}.", comparison.candidate->name, comparison.baseline->name,
+                                verdict_counts(summary, comparison.settings.metric)),
+                    "verdict");
     for (const std::string& remark : remarks_on(comparison)) {
         write_paragraph(out, remark, "warning");
     }

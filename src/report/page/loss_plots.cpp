@@ -94,6 +94,9 @@ std::string group_of(std::string_view op, std::string_view mode) {
     return fmt::format("{} {}", op, mode);
 }
 
+/// A tunable of more values is no choice that a plot of its values shows.
+constexpr std::size_t most_values = 60;
+
 /// How much an axis matters: the greatest median loss of its values.
 double weight(const Panel& panel) {
     double out = 0;
@@ -134,7 +137,7 @@ Plot axes_plot(const RunView& run) {
         "What each value of an axis costs",
         "The fastest measured candidate with the value against the provider's fastest on the same problem; all other axes are at their "
         "best for it. A dot is a problem, a box spans the quartiles, its line is the median. The axes that matter most come first; those "
-        "of which one value was measured are left out.",
+        "of which one value was measured, or more than 60, are left out.",
         {}};
     std::map<std::pair<std::string, std::string>, std::vector<Panel>> groups;  // by provider, and op and mode
     for (const AxisEffect& effect : run.axes) {
@@ -147,7 +150,7 @@ Plot axes_plot(const RunView& run) {
             }
         }
         for (const auto& [key, values] : rows) {
-            if (values.size() > 1) {
+            if (values.size() > 1 && values.size() <= most_values) {
                 const std::string group = key.first == own_provider ? key.second : key.first + ": " + key.second;
                 groups[key].push_back(loss_panel(group, effect.axis, values));
             }

@@ -17,7 +17,8 @@ constexpr double row_height = 20;
 constexpr double top = 28;     // of a plot in its panel: below the title
 constexpr double bottom = 40;  // ticks and label
 constexpr double right = 16;
-constexpr double letter = 6.3;  // of text at 11 px, on average
+constexpr double letter = 6.3;     // of text at 11 px, on average
+constexpr double wide_letter = 7;  // of figures, which most labels are
 
 std::string shortened(std::string_view text, std::size_t most) {
     if (display_width(text) <= most) {
@@ -75,7 +76,7 @@ struct Layout {
             for (const Tick& tick : of.y.scale.ticks()) {
                 widest = std::max(widest, display_width(tick.label));
             }
-            left = 30 + static_cast<double>(widest) * letter;
+            left = 28 + static_cast<double>(widest) * wide_letter;
             height = 200;
         } else {
             std::size_t widest = 0;
@@ -83,7 +84,7 @@ struct Layout {
                 widest = std::max(widest, display_width(row));
             }
             label_letters = std::min<std::size_t>(widest, 26);
-            left = 12 + static_cast<double>(label_letters) * letter;
+            left = 12 + static_cast<double>(label_letters) * wide_letter;
             height = static_cast<double>(of.rows.size()) * row_height;
         }
         width = panel_width - left - right;

@@ -184,8 +184,13 @@ void write_winners(TextSink& out, const RunView& run) {
 
 void write_rules(TextSink& out, const RunView& run, int& next_id) {
     Numbers numbers{{"rule", ">judged on", ">lifted", ">takes none", ">pruned by", ">mean loss", ">worst", "on"}, {}};
+    std::string idle;
     for (std::size_t i = 0; i < run.audit->rules.size(); ++i) {
         const RuleGroup& all = run.audit->rule_groups[i].back();
+        if (all.count(RuleFinding::takes_nothing) == all.places) {
+            idle += (idle.empty() ? "" : ", ") + run.audit->rules[i].name;
+            continue;
+        }
         numbers.lines.push_back({run.audit->rules[i].name, judged_text(all), grouped(all.count(RuleFinding::lifted)),
                                  grouped(all.count(RuleFinding::takes_nothing)), grouped(all.count(RuleFinding::applied)), mean_text(all),
                                  worst_text(all), all.worst > 0 ? all.worst_on->problem().key() : "-"});
@@ -205,7 +210,12 @@ void write_rules(TextSink& out, const RunView& run, int& next_id) {
         "Judged on: problems where it would have taken configurations that were measured. Lifted: it would leave nothing. Takes none: "
         "all that was measured passes it. Pruned by: the sweep itself pruned by it, so what it took has no time.",
         "caption");
-    write_table(out, "Prune rules, by problems", numbers);
+    if (!numbers.lines.empty()) {
+        write_table(out, "Prune rules, by problems", numbers);
+    }
+    if (!idle.empty()) {
+        write_paragraph(out, fmt::format("These take nothing of what was measured, on any problem: {}.", idle), "caption");
+    }
 }
 
 std::string spread_of(std::vector<double> values, std::string_view unit) {

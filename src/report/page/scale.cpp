@@ -63,7 +63,9 @@ std::vector<double> log_values(double low, double high) {
 Scale Scale::linear(double low, double high) {
     Scale out;
     if (!(high > low)) {
-        high = low + std::max(std::abs(low) * 0.01, 1e-9);
+        const double around = std::max(std::abs(low) * 0.01, 1e-9);
+        low -= around;
+        high = low + 2 * around;
     }
     const double step = nice_step((high - low) / 5);
     out.low_ = std::floor(low / step + 1e-9) * step;
