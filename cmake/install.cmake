@@ -56,7 +56,7 @@ C++ and Triton.
 Kernels for NVIDIA GPUs are compiled by NVRTC, which is opened at run time.")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# For GPUs, and for normtune-run-emitted and normtune-triton-candidates.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libnvrtc11.2 | cuda-nvrtc-13-0, libamdhip64-5, python3")
+# For GPUs, report --format png, normtune-run-emitted and normtune-triton-candidates.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libnvrtc11.2 | cuda-nvrtc-13-0, libamdhip64-5, librsvg2-bin, python3")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)
