@@ -44,25 +44,49 @@ std::optional<std::int64_t> size_of(const json& config, const char* name) {
     return value >= 1 && value <= largest_size ? std::optional(value) : std::nullopt;
 }
 
+/// Older files sweep the columns (x is "H", the rows are "M"), newer ones the rows (x is "T", of "B" sequences each, or "BT", and the
+/// columns are "hidden_size").
+std::optional<Shape> shape_of(const LigerValue& value, const json& config) {
+    const std::optional<double> x = csv_real(value.x_value);
+    if (!x || !(*x >= 1 && *x <= static_cast<double>(largest_size)) || *x != std::floor(*x)) {
+        return std::nullopt;
+    }
+    const auto swept = static_cast<std::int64_t>(*x);
+    std::optional<std::int64_t> rows;
+    std::optional<std::int64_t> cols;
+    if (value.x_name == "H") {
+        rows = size_of(config, "M");
+        cols = swept;
+    } else if (value.x_name == "T" || value.x_name == "BT") {
+        const std::int64_t sequences = value.x_name == "T" ? size_of(config, "B").value_or(1) : 1;
+        rows = swept <= largest_size / sequences ? std::optional(swept * sequences) : std::nullopt;
+        cols = size_of(config, "hidden_size");
+    }
+    if (!rows || !cols) {
+        return std::nullopt;
+    }
+    return Shape{*rows, *cols, size_of(config, "row_stride").value_or(*cols)};
+}
+
 /// The problem of normtune's that a row of Liger's RMSNorm benchmarks, or of our liger.csv, is about. Its default
 /// casting is llama, which the benchmark leaves unsaid.
 std::optional<Problem> problem_of(const LigerValue& value) {
     const std::optional<Op> op = op_of(value.kernel);
     const std::optional<Mode> mode = mode_names.find(value.mode);
-    const std::optional<double> cols = csv_real(value.x_value);
-    if (!op || !mode || value.x_name != "H" || !cols || !(*cols >= 1 && *cols <= 1e12) || *cols != std::floor(*cols)) {
+    if (!op || !mode) {
         return std::nullopt;
     }
     const json config = json::parse(value.extra, nullptr, false);
     if (!config.is_object()) {
         return std::nullopt;
     }
-    const std::optional<std::int64_t> rows = size_of(config, "M");
+    const std::optional<Shape> shape = shape_of(value, config);
     const std::optional<Dtype> dtype = dtype_of(config, "dtype");
-    if (!rows || !dtype) {
+    if (!shape || !dtype) {
         return std::nullopt;
     }
     Problem problem;
+    problem.shape = *shape;
     problem.operation.op = *op;
     problem.operation.mode = *mode;
     problem.operation.dtype = *dtype;
@@ -72,9 +96,6 @@ std::optional<Problem> problem_of(const LigerValue& value) {
     problem.operation.offset = config.value("offset", json(0)) == json(1) ? 1 : 0;
     problem.operation.in_place = config.value("in_place", json(false)) == json(true);
     problem.operation.residual = member_of(config, "residual", residual_names).value_or(ResidualPrecision::rounded);
-    problem.shape.rows = *rows;
-    problem.shape.cols = static_cast<std::int64_t>(*cols);
-    problem.shape.row_stride = size_of(config, "row_stride").value_or(problem.shape.cols);
     return problem;
 }
 
@@ -86,7 +107,7 @@ void LigerRows::add(const LigerValue& value) {
     if (!speed && value.metric != "memory") {
         return;  // Liger has other metrics, such as tflops
     }
-    // "copy" of our own liger.csv is the limit of the problem, not a trial.
+    // "copy" of our own liger.csv, and of scripts/peers, is the limit of the problem, not a trial.
     const std::uint32_t problem = problem_index(value);
     const std::uint32_t origin = builder_.origin({builder_.shown(value.device), 0, 0, RowOrigin::Cold::unknown});
     const TextId provider = builder_.shown(value.provider);
@@ -159,6 +180,7 @@ std::uint32_t LigerRows::problem_index(const LigerValue& value) {
     std::uint32_t index = 0;
     if (const std::optional<Problem> problem = problem_of(value)) {
         index = builder_.problem(*problem);
+        ours_.insert(index);
     } else {
         RowProblem row;
         row.key = builder_.text(fmt::format("{}/{}/{}={}{}{}", value.kernel, value.mode.empty() ? "-" : value.mode, value.x_name,
@@ -175,18 +197,18 @@ std::uint32_t LigerRows::problem_index(const LigerValue& value) {
 void LigerRows::share_limits() {
     ResultRows& rows = builder_.rows();
     const std::optional<TextId> copy = rows.texts.find("copy");
-    const std::optional<TextId> ours = rows.texts.find("normtune");
-    if (!copy || !ours) {
+    if (!copy) {
         return;
     }
     std::unordered_map<std::uint64_t, double> limits;
     const auto place = [](const ResultRow& row) { return (std::uint64_t{row.problem} << 32) | row.origin; };
+    const auto is_limit = [&](const ResultRow& row) { return row.configuration == *copy && ours_.contains(row.problem); };
     for (const ResultRow& row : rows.rows) {
-        if (row.configuration == *copy) {
+        if (is_limit(row)) {
             limits[place(row)] = row.p50_us;
         }
     }
-    std::erase_if(rows.rows, [&](const ResultRow& row) { return row.configuration == *copy; });
+    std::erase_if(rows.rows, is_limit);
     for (ResultRow& row : rows.rows) {
         if (const auto limit = limits.find(place(row)); limit != limits.end()) {
             row.limit_us = static_cast<float>(limit->second);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "store/result_rows.h"
@@ -55,7 +56,8 @@ private:
     RowBuilder builder_;
     std::unordered_map<std::string, std::size_t> places_;
     std::unordered_map<std::string, std::uint32_t> problems_;
-    std::vector<Taken> taken_;  // when the values of each row were taken
+    std::unordered_set<std::uint32_t> ours_;  // those that normtune measures, too
+    std::vector<Taken> taken_;                // when the values of each row were taken
 };
 
 /// Called with the header as the reader's present record.

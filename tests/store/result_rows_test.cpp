@@ -101,6 +101,35 @@ TEST(ResultRows, LigersCsvHasProvidersDuplicatesAndHoles) {
     row_of(rows, R"(layer_norm/backward/N=4096/{"M": 4096, "dtype": "torch.float32"})", "liger");
 }
 
+const std::string liger_columns =
+    "kernel_name,kernel_provider,kernel_operation_mode,metric_name,metric_unit,x_name,x_value,y_value_50,extra_benchmark_config_str\n";
+
+TEST(ResultRows, LigersSweepsOverTokensMatchThoseOverColumns) {
+    const std::string extra = R"("{""hidden_size"": 4096, ""dtype"": ""torch.bfloat16"", ""eps"": 1e-06%}")";
+    const auto key_of = [&](const std::string& kernel, const std::string& x, const std::string& more) {
+        std::string config = extra;
+        config.replace(config.find('%'), 1, more);
+        const ResultRows rows =
+            parse_result_rows(liger_columns + kernel + ",liger,forward,speed,ms," + x + ",0.02," + config + "\n", "x.csv");
+        return std::string(rows.text(rows.problem_of(rows.rows.at(0)).key));
+    };
+    EXPECT_EQ(key_of("rms_norm", "T,2048", ""), "rms_norm/forward/bf16/llama/2048x4096");
+    EXPECT_EQ(key_of("rms_norm", "T,2048", R"(, ""B"": 4)"), "rms_norm/forward/bf16/llama/8192x4096");
+    EXPECT_EQ(key_of("fused_add_rms_norm", "BT,2048", R"(, ""B"": 4)"), "fused_add_rms_norm/forward/bf16/llama/2048x4096");
+    EXPECT_EQ(key_of("rms_norm", "T,2048.5", "").find("rms_norm/forward/T="), 0U);
+    EXPECT_EQ(key_of("rms_norm", "model_config,llama_3_8b", R"(, ""seq_len"": 2048)").find("rms_norm/forward/model_config="), 0U);
+}
+
+TEST(ResultRows, ACopyIsTheLimitOfItsProblemAndNoKernel) {
+    const std::string shape = R"(,H,4096,0.02,"{""M"": 2048, ""dtype"": ""torch.bfloat16""}")"
+                              "\n";
+    const std::string of_peers = liger_columns + "rms_norm,copy,forward,speed,ms" + shape + "rms_norm,liger,forward,speed,ms" + shape;
+    const ResultRows rows = parse_result_rows(of_peers + "memcpy,copy,forward,speed,ms" + shape, "x.csv");
+    ASSERT_EQ(rows.rows.size(), 2U);
+    EXPECT_NEAR(row_of(rows, "rms_norm/forward/bf16/llama/2048x4096", "liger").limit_us, 20, 1e-3);
+    row_of(rows, R"(memcpy/forward/H=4096/{"M": 2048, "dtype": "torch.bfloat16"})", "copy");  // what normtune does not know stays
+}
+
 TEST(ResultRows, WhatLigersScriptsPrintReadsLikeTheirCsv) {
     const std::string inputs = std::string(NORMTUNE_SOURCE_DIR) + "/tests/cli/inputs/";
     const ResultRows csv = read_result_rows(inputs + "liger_after.csv");
