@@ -26,18 +26,22 @@ public:
         table_.declare(options, {"cpp", "triton"},
                        "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
                        "columns;\ntriton: a Python module for Triton launchers");
+        options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
+        if (any_device_ && !table_.is("cpp") && !table_.is("triton")) {
+            throw InputError("--any-device goes with --format cpp or triton; tables and JSON are of any device");
+        }
         const std::vector<Results> all = from_db_ ? read_store() : read_files();
         if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
             table_.require_no_order();
             print_data(table_.is("json")  ? winners_json(all)
-                       : table_.is("cpp") ? winners_cpp(exported_winners(all))
-                                          : winners_triton(exported_winners(all)));
+                       : table_.is("cpp") ? winners_cpp(exported_winners(all, any_device_))
+                                          : winners_triton(exported_winners(all, any_device_)));
         } else {
             table_.show(sections(all));
         }
@@ -109,6 +113,7 @@ private:
     bool hot_ = false;
     std::size_t older_ = 0;
     TableOptions table_;
+    bool any_device_ = false;
 };
 
 }  // namespace

@@ -30,9 +30,11 @@ public:
         }
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = false;
-        options.store = winner_store_path();
+        // What a script plays is nobody's finding: it goes into a store that was named for it, never into the user's own.
+        const bool store_is_named = std::getenv("NORMTUNE_STORE") != nullptr;
+        options.store = options.backend == Backend::replay && !store_is_named ? "" : winner_store_path();
         options.fresh = run_.fresh() || options.processes > 1;  // what the store has is of one process
-        if (options.store.empty() && std::getenv("NORMTUNE_STORE") == nullptr) {
+        if (options.store.empty() && !store_is_named && options.backend != Backend::replay) {
             complain("HOME is not set: winners and compiled code are not kept; NORMTUNE_STORE and NORMTUNE_CACHE_DIR name places for them");
         }
         const SweepResult result = run_with_progress(run_, options);

@@ -41,7 +41,18 @@ struct DeviceRows {
     }
 };
 
+/// By op, mode, types and casting, then the narrow rows first.
+bool comes_before(const StoredProblem& a, const StoredProblem& b) {
+    const auto place = [](const Problem& problem) {
+        const Operation& operation = problem.operation;
+        return std::tuple(operation.op, operation.mode, operation.dtype, operation.casting, problem.shape.cols, problem.shape.rows,
+                          problem.key());
+    };
+    return place(a.problem()) < place(b.problem());
+}
+
 DeviceWinners winners_of(DeviceRows rows) {
+    std::sort(rows.newest.begin(), rows.newest.end(), comes_before);
     DeviceWinners out;
     out.older = rows.with_older.size();
     out.results.environment = std::max_element(rows.newest.begin(), rows.newest.end(), [](const auto& a, const auto& b) {
@@ -75,22 +86,16 @@ PlanSummary stored_plan(PlanSummary plan, const StoredProblem& stored) {
 }
 
 std::vector<DeviceWinners> newest_winners(std::vector<StoredProblem> stored, const StoreFilter& filter) {
-    std::vector<DeviceRows> devices;
-    std::map<std::tuple<Backend, std::string, std::string>, std::size_t> places;
+    std::map<std::tuple<Backend, std::string, std::string>, DeviceRows> devices;
     for (StoredProblem& row : stored) {
         if (!asked_for(row, filter)) {
             continue;
         }
-        const auto [place, added] =
-            places.try_emplace(std::tuple(row.identity.backend, row.identity.device, row.identity.arch), devices.size());
-        if (added) {
-            devices.emplace_back();
-        }
-        devices[place->second].add(std::move(row));
+        devices[std::tuple(row.identity.backend, row.identity.device, row.identity.arch)].add(std::move(row));
     }
     std::vector<DeviceWinners> out;
     out.reserve(devices.size());
-    for (DeviceRows& rows : devices) {
+    for (auto& [device, rows] : devices) {
         out.push_back(winners_of(std::move(rows)));
     }
     return out;

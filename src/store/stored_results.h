@@ -24,8 +24,8 @@ struct DeviceWinners {
     std::size_t older = 0;  // problems that have more rows than the newest, which is taken
 };
 
-/// One a device, in the order of the store, of each problem what was measured last. The environment is that of the
-/// device's last measurement.
+/// One a device, by backend and name; of each problem what was measured last, by op, mode, types, columns and rows. The environment is that
+/// of the device's last measurement.
 std::vector<DeviceWinners> newest_winners(std::vector<StoredProblem> stored, const StoreFilter& filter);
 
 }  // namespace normtune

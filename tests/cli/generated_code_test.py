@@ -61,6 +61,17 @@ def as_numbers(configuration, axes, header):
     return out
 
 
+def with_more_problems(results):
+    """The results, with the trials of one problem also as if they were of Gemma (an offset) and of DeepSeek (a row stride)."""
+    key = "rms_norm/forward/bf16/llama/128x4096"
+    for suffix, members in (("/offset1", {"offset": 1}), ("/stride4608", {"row_stride": 4608})):
+        for record in [record for record in results["records"] if record["problem"]["key"] == key]:
+            results["records"].append({**record, "problem": {**record["problem"], **members, "key": key + suffix}})
+        for plan in [plan for plan in results["plans"] if plan["problem"] == key]:
+            results["plans"].append({**plan, "problem": key + suffix})
+    return results
+
+
 def by_problem(results):
     out = {}
     for record in results["records"]:
@@ -79,11 +90,16 @@ def check_best(folder, cxx, results, printed):
     for winner in winners:
         problem = winner["problem"]
         words = ", ".join(f"{kind}::{problem[member]}" for member, kind in names)
-        body += f"print(best({words}, {problem['rows']}, {problem['cols']})->launch);\n"
-        body += f"if (!best({words}, {problem['rows']}, {problem['cols']})->exact) return 1;\n"
+        shape = f"{problem['rows']}, {problem['cols']}, {problem['offset']}, {problem['row_stride']}"
+        body += f"print(best({words}, {shape})->launch);\n"
+        body += f"if (!best({words}, {shape})->exact) return 1;\n"
     # Between the shapes: 4096 columns with rows as near to 128 as any, and columns that no vector divides.
     body += "print(best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::llama, 150, 4096)->launch);\n"
     body += "print(best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::llama, 128, 4097)->launch);\n"
+    # Of rows with a stride and of none, and of each offset, only the own kind is taken.
+    body += "if (best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::llama, 128, 4096, 2)) return 1;\n"
+    body += "if (best(Op::rms_norm, Mode::backward, Dtype::bf16, Casting::llama, 128, 4096, 0, 5000)) return 1;\n"
+    body += "if (best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::llama, 128, 4096, 0, 4700)->exact) return 1;\n"
     body += "if (best(Op::rms_norm, Mode::full, Dtype::fp16, Casting::none, 1, 1)) return 1;\n"
     launches = run_cpp(cxx, folder, header, body, axes)
     expected = [as_numbers(winner["configuration"], axes, header) for winner in winners]
@@ -98,14 +114,15 @@ def check_best(folder, cxx, results, printed):
     for winner in winners:
         problem, configuration = winner["problem"], winner["configuration"]
         words = [problem[member] for member, _ in names]
-        launch = module.best(*words, problem["rows"], problem["cols"])
+        launch = module.best(*words, problem["rows"], problem["cols"], problem["offset"], problem["row_stride"])
         block = 1 << (problem["cols"] - 1).bit_length() if configuration["block_size"] == "row" else int(configuration["block_size"])
         want = (configuration["num_warps"], configuration["stages"], block, configuration["rows_per_program"], configuration["grid"],
                 configuration["programs_per_sm"], configuration["key"])
         got = (launch.num_warps, launch.num_stages, launch.BLOCK_SIZE, launch.ROWS_PER_PROGRAM, launch.grid, launch.programs_per_sm,
                launch.key)
         faults += [] if got == want else [f"best.py: {got} for {want}"]
-        if launch.num_warps not in {one.num_warps for one in module.launches(*words, problem["cols"])}:
+        kind = (problem["offset"], problem["row_stride"] != problem["cols"])
+        if launch.num_warps not in {one.num_warps for one in module.launches(*words, problem["cols"], *kind)}:
             faults.append(f"best.py: launches() lacks the winner of {problem['key']}")
     if module.best("rms_norm", "forward", "bf16", "llama", 150, 4097).BLOCK_SIZE != 8192:
         faults.append("best.py: the block of columns between the measured ones")
@@ -160,14 +177,16 @@ def main():
     faults = []
     with harness.Folder(arguments.normtune) as folder:
         (folder.work / "recorded.json").write_bytes(text)
+        more = with_more_problems(json.loads(text))
+        (folder.work / "more.json").write_text(json.dumps(more))
 
-        def printed(command):
-            result = folder.run("normtune " + command.format("recorded.json"))
+        def printed(command, file="recorded.json"):
+            result = folder.run("normtune " + command.format(file))
             if result.returncode != 0 or result.stderr:
                 raise SystemExit(f"{command}: exit {result.returncode}: {result.stderr.decode()}")
             return result.stdout.decode()
 
-        faults += check_best(folder.work, arguments.cxx, results, printed)
+        faults += check_best(folder.work, arguments.cxx, more, lambda command: printed(command, "more.json"))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "", axes_of(results))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "--axes threads_per_row,num_warps --hold-out none",
                             ["num_warps", "threads_per_row"])

@@ -14,6 +14,7 @@ using testing::problem_of;
 Results run_of(const std::string& started, int rows_per_program) {
     Results results;
     results.environment.device.name = "Made GPU";
+    results.environment.device.backend = Backend::cuda;
     results.environment.started = started;
     results.records = {measured_record(problem_of(8, 128), rows_per_program, 10, 1)};
     return results;
@@ -28,11 +29,11 @@ TEST(BestExport, TheRunThatStartedLastHolds) {
 
 TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
     Results results = run_of("", 1);
-    Problem strided = problem_of(8, 512);
-    strided.shape.row_stride = 576;
+    Problem bare = problem_of(8, 512);
+    bare.operation.affine = false;
     Problem fp32_weights = problem_of(8, 512);
     fp32_weights.operation.weight_dtype = Dtype::fp32;
-    results.records.push_back(measured_record(strided, 1, 10, 1));
+    results.records.push_back(measured_record(bare, 1, 10, 1));
     results.records.push_back(measured_record(fp32_weights, 1, 10, 1));
     const ExportedWinners exported = exported_winners({&results, 1});
     EXPECT_EQ(exported.winners.size(), 1u);
@@ -41,6 +42,32 @@ TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
         for (const std::string& key : exported.left_out) {
             EXPECT_NE(code.find(key), std::string::npos) << code;
         }
+    }
+}
+
+TEST(BestExport, OffsetsAndRowStridesAreNamed) {
+    Results results = run_of("", 1);
+    Problem kv_a = problem_of(8, 512);
+    kv_a.shape.row_stride = 576;
+    Problem gemma = problem_of(8, 512);
+    gemma.operation.offset = 1;
+    results.records.push_back(measured_record(gemma, 1, 10, 1));
+    results.records.push_back(measured_record(kv_a, 1, 10, 1));
+    const ExportedWinners exported = exported_winners({&results, 1});
+    EXPECT_TRUE(exported.left_out.empty());
+    ASSERT_EQ(exported.winners.size(), 3u);
+    EXPECT_EQ(exported.winners[1]->problem.shape.row_stride, 576);
+    EXPECT_EQ(exported.winners[2]->problem.operation.offset, 1);
+    EXPECT_NE(winners_triton(exported).find("\"llama\", 1, False): {\n        (8, 512, 512): "), std::string::npos);
+    EXPECT_NE(winners_cpp(exported).find("Casting::llama, 8, 512, 0, 576, "), std::string::npos);
+}
+
+TEST(BestExport, WinnersOfNoGpuAreExportedWhereThatIsAskedForAlone) {
+    for (const Backend backend : {Backend::cpu, Backend::replay}) {
+        Results results = run_of("", 1);
+        results.environment.device.backend = backend;
+        EXPECT_THROW(exported_winners({&results, 1}), InputError);
+        EXPECT_EQ(exported_winners({&results, 1}, true).winners.size(), 1u);
     }
 }
 

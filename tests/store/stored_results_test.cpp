@@ -40,6 +40,25 @@ TEST(StoredResults, OfEachProblemTheNewestOfEachDevice) {
     EXPECT_EQ(devices[1].results.environment.device.name, "B");
 }
 
+TEST(StoredResults, ByDeviceAndShapeWhateverTheOrderInTheStore) {
+    StoredProblem backward = measured("A", 8, "2026-11-21T00:00:00Z", 1);
+    backward.records[0].problem.operation.mode = Mode::backward;
+    StoredProblem wide = measured("A", 4, "2026-11-21T00:00:00Z", 1);
+    wide.records[0].problem.shape = {4, 4096, 4096};
+    const std::vector<DeviceWinners> devices =
+        newest_winners({measured("B", 8, "2026-11-19T00:00:00Z", 1), backward, wide, measured("A", 128, "2026-11-19T00:00:00Z", 1),
+                        measured("A", 16, "2026-11-20T00:00:00Z", 1)},
+                       {});
+    ASSERT_EQ(devices.size(), 2U);
+    EXPECT_EQ(devices[1].results.environment.device.name, "B");
+    std::vector<std::string> keys;
+    for (const Record& record : devices[0].results.records) {
+        keys.push_back(record.problem.key().substr(9));
+    }
+    EXPECT_EQ(keys, (std::vector<std::string>{"forward/bf16/llama/16x1024", "forward/bf16/llama/128x1024", "forward/bf16/llama/4x4096",
+                                              "backward/bf16/llama/8x1024"}));
+}
+
 TEST(StoredResults, PatternsAndColdOrHotChoose) {
     StoredProblem hot = measured("NVIDIA H100", 8, "2026-11-21T00:00:00Z", 1);
     hot.records[0].measurement->cold = false;

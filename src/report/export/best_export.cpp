@@ -11,7 +11,7 @@
 namespace normtune {
 namespace {
 
-/// Do op, mode, dtype, casting, rows and cols say everything of the problem?
+/// Do op, mode, dtype, casting, rows, cols, offset and row stride say everything of the problem?
 bool plainly_named(const Problem& problem) {
     Problem plain;
     plain.operation.op = problem.operation.op;
@@ -19,19 +19,31 @@ bool plainly_named(const Problem& problem) {
     plain.operation.dtype = problem.operation.dtype;
     plain.operation.weight_dtype = problem.operation.dtype;
     plain.operation.casting = problem.operation.casting;
-    plain.shape = {problem.shape.rows, problem.shape.cols, problem.shape.cols};
+    plain.operation.offset = problem.operation.offset;
+    plain.shape = problem.shape;
     return plain.same_work(problem);
 }
 
 auto place(const Record* record) {
     const Operation& operation = record->problem.operation;
-    return std::tuple(operation.op, operation.mode, operation.dtype, operation.casting, record->problem.shape.cols,
-                      record->problem.shape.rows);
+    const Shape& shape = record->problem.shape;
+    return std::tuple(operation.op, operation.mode, operation.dtype, operation.casting, operation.offset, is_strided(shape), shape.cols,
+                      shape.rows, shape.row_stride);
+}
+
+/// What wins on a CPU, or in a script, is no launch for a GPU.
+void require_gpu(const DeviceInfo& device) {
+    if (device.backend == Backend::cpu || device.backend == Backend::replay) {
+        throw InputError(
+            fmt::format("these winners are those of {} ({}), not of a GPU that a launcher could be made for; "
+                        "--any-device exports them as they are",
+                        device.backend == Backend::cpu ? "a CPU" : "a replay device", quoted_for_message(device.name)));
+    }
 }
 
 }  // namespace
 
-ExportedWinners exported_winners(std::span<const Results> runs) {
+ExportedWinners exported_winners(std::span<const Results> runs, bool any_device) {
     ExportedWinners out;
     std::map<std::string, std::pair<std::string, const Record*>> latest;  // when its run started, and the winner
     for (const Results& run : runs) {
@@ -39,6 +51,9 @@ ExportedWinners exported_winners(std::span<const Results> runs) {
         if (device.name != runs.front().environment.device.name) {
             throw InputError(fmt::format("these results are of several devices ({} and {}); export one at a time",
                                          quoted_for_message(runs.front().environment.device.name), quoted_for_message(device.name)));
+        }
+        if (!any_device) {
+            require_gpu(device);
         }
         out.device = device;
         for (const Winner& winner : find_winners(run, Whose::own)) {
@@ -59,7 +74,7 @@ ExportedWinners exported_winners(std::span<const Results> runs) {
     if (out.winners.empty()) {
         throw InputError(
             "no winner to export: nothing was ranked, or every problem needs more than an op, a mode, a "
-            "dtype, a casting, rows and columns to be named");
+            "dtype, a casting, rows, columns, an offset and a row stride to be named");
     }
     std::sort(out.winners.begin(), out.winners.end(), [](const Record* a, const Record* b) { return place(a) < place(b); });
     return out;

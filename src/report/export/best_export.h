@@ -9,17 +9,23 @@
 
 namespace normtune {
 
-/// The winners that (op, mode, dtype, casting, rows, cols) names.
+/// The winners that (op, mode, dtype, casting, rows, cols, offset, row stride) names.
 struct ExportedWinners {
     DeviceInfo device;
-    std::vector<const Record*> winners;  // by op, mode, dtype, casting, cols, rows
-    std::vector<std::string> left_out;   // keys of problems that differ in something else (a row stride, fp32 weights, …)
+    std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
+    std::vector<std::string> left_out;   // keys of problems that differ in something else (fp32 weights, in place, …)
 };
 
-/// Of a problem in several runs the one that started last holds. Throws InputError: several devices, or no winner.
-ExportedWinners exported_winners(std::span<const Results> runs);
+/// Of a problem in several runs the one that started last holds. Throws InputError: several devices, no winner, or a CPU's or a replay
+/// device's where `any_device` does not ask for them.
+ExportedWinners exported_winners(std::span<const Results> runs, bool any_device = false);
 
-/// C++17 without dependencies: every axis, and `best(op, mode, dtype, casting, rows, cols)`.
+/// Is the row stride another one than the columns?
+inline bool is_strided(const Shape& shape) {
+    return shape.row_stride != shape.cols;
+}
+
+/// C++17 without dependencies: every axis, and `best(op, mode, dtype, casting, rows, cols, offset, row_stride)`.
 std::string winners_cpp(const ExportedWinners& exported);
 
 /// Python without dependencies but for the function that makes triton.Config.

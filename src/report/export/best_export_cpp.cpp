@@ -20,37 +20,49 @@ constexpr std::string_view dispatch = R"(struct Choice {
     bool exact;     // was this very shape measured?
 };
 
-// The winner of the shape; of a shape that was not measured, that of the nearest: first the nearest number of columns, then the nearest
-// number of rows, both by the ratio, and the smaller of two as near. There `reduction` is `masked` where `even` does not hold. Empty:
-// nothing of that op, mode, dtype and casting was measured. It looks through all entries: ask once a shape, not once a launch.
+// The winner of the shape; of a shape that was not measured, that of the nearest: first the nearest number of columns, then of rows, then
+// the nearest row stride, all by the ratio, and the smaller of two as near. There `reduction` is `masked` where `even` does not hold.
+// `offset` is what is added to gamma (Gemma: 1); `row_stride` is that of x, in elements, and 0 where its rows follow one another. Empty:
+// nothing of that op, mode, dtype, casting and offset was measured, with rows that follow one another or with rows that do not, as asked.
+// It looks through all entries: ask once a shape, not once a launch.
 inline std::optional<Choice> best(Op op, Mode mode, Dtype dtype, Casting casting, std::int64_t rows,
-                                  std::int64_t cols) {
+                                  std::int64_t cols, int offset = 0, std::int64_t row_stride = 0) {
+    const std::int64_t stride = row_stride == 0 ? cols : row_stride;
     const auto distance = [](std::int64_t a, std::int64_t b) {
         return a == b ? 0.0 : std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
     };
     const Entry* nearest = nullptr;
     double nearest_cols = 0;
     double nearest_rows = 0;
+    double nearest_stride = 0;
     for (const Entry& entry : entries) {
-        if (entry.op != op || entry.mode != mode || entry.dtype != dtype || entry.casting != casting) {
+        if (entry.op != op || entry.mode != mode || entry.dtype != dtype || entry.casting != casting ||
+            entry.offset != offset || (entry.row_stride != entry.cols) != (stride != cols)) {
             continue;
         }
         const double by_cols = distance(entry.cols, cols);
         const double by_rows = distance(entry.rows, rows);
-        if (nearest == nullptr || by_cols < nearest_cols || (by_cols == nearest_cols && by_rows < nearest_rows)) {
+        const double by_stride = distance(entry.row_stride, stride);
+        const bool nearer = by_cols != nearest_cols   ? by_cols < nearest_cols
+                            : by_rows != nearest_rows ? by_rows < nearest_rows
+                                                      : by_stride < nearest_stride;
+        if (nearest == nullptr || nearer) {
             nearest = &entry;
             nearest_cols = by_cols;
             nearest_rows = by_rows;
+            nearest_stride = by_stride;
         }
     }
     if (nearest == nullptr) {
         return std::nullopt;
     }
     Choice choice{nearest->launch, nearest->rows, nearest->cols, nearest->p50_us,
-                  nearest->rows == rows && nearest->cols == cols};
+                  nearest->rows == rows && nearest->cols == cols && nearest->row_stride == stride};
     if (!choice.exact && choice.launch.reduction == Reduction::even) {
         choice.launch.reduction = Reduction::masked;
-        choice.launch = even_where_it_divides(choice.launch, cols, dtype_bytes[static_cast<int>(dtype)]);
+        if (stride == cols) {
+            choice.launch = even_where_it_divides(choice.launch, cols, dtype_bytes[static_cast<int>(dtype)]);
+        }
     }
     return choice;
 }
@@ -63,10 +75,11 @@ std::string enumeration(std::string_view name, const NameTable<E, N>& names) {
 
 std::string entry(const Record& record, const std::vector<Axis>& axes) {
     const Operation& operation = record.problem.operation;
-    return fmt::format("    {{Op::{}, Mode::{}, Dtype::{}, Casting::{}, {}, {}, {:.4g}, {}}},  // {}\n", op_names.name(operation.op),
-                       mode_names.name(operation.mode), dtype_names.name(operation.dtype), casting_names.name(operation.casting),
-                       record.problem.shape.rows, record.problem.shape.cols, record.measurement->p50_us,
-                       cpp_launch(*record.candidate.configuration(), axes), record.candidate.key());
+    return fmt::format("    {{Op::{}, Mode::{}, Dtype::{}, Casting::{}, {}, {}, {}, {}, {:.4g}, {}}},  // {}\n",
+                       op_names.name(operation.op), mode_names.name(operation.mode), dtype_names.name(operation.dtype),
+                       casting_names.name(operation.casting), record.problem.shape.rows, record.problem.shape.cols, operation.offset,
+                       record.problem.shape.row_stride, record.measurement->p50_us, cpp_launch(*record.candidate.configuration(), axes),
+                       record.candidate.key());
 }
 
 }  // namespace
@@ -89,7 +102,8 @@ std::string winners_cpp(const ExportedWinners& exported) {
     out += fmt::format("\n{}\n", cpp_even_where_it_divides(backend_traits(exported.device.backend)));
     out +=
         "struct Entry {\n    Op op;\n    Mode mode;\n    Dtype dtype;\n    Casting casting;\n    std::int64_t rows;\n"
-        "    std::int64_t cols;\n    double p50_us;\n    Launch launch;\n};\n\ninline constexpr Entry entries[] = {\n";
+        "    std::int64_t cols;\n    int offset;\n    std::int64_t row_stride;\n    double p50_us;\n    Launch launch;\n};\n\ninline "
+        "constexpr Entry entries[] = {\n";
     for (const Record* record : exported.winners) {
         out += entry(*record, axes);
     }

@@ -52,35 +52,38 @@ def _distance(a: int, b: int) -> float:
     return 0.0 if a == b else abs(math.log2(a / b))
 
 
-def best(op: str, mode: str, dtype: str, casting: str, rows: int, cols: int) -> Launch:
+def best(op: str, mode: str, dtype: str, casting: str, rows: int, cols: int, offset: int = 0, row_stride: int = 0) -> Launch:
     """The winner of the shape, or of the nearest that was measured: first the nearest number of columns, then of rows,
-    both by the ratio, and the smaller of two as near. KeyError: nothing of that op, mode, dtype and casting was
-    measured."""
-    measured = WINNERS[op, mode, dtype, casting]
-    nearest = min(measured, key=lambda shape: (_distance(shape[1], cols), _distance(shape[0], rows), shape[1], shape[0]))
+    then the nearest row stride, all by the ratio, and the smaller of two as near. offset is what is added to gamma
+    (Gemma: 1); row_stride is that of x, in elements, and 0 where its rows follow one another. KeyError: nothing of that
+    op, mode, dtype, casting and offset was measured, with rows that follow one another or with rows that do not."""
+    stride = row_stride or cols
+    measured = WINNERS[op, mode, dtype, casting, offset, stride != cols]
+    nearest = min(measured, key=lambda shape: (_distance(shape[1], cols), _distance(shape[0], rows), _distance(shape[2], stride),
+                                               shape[1], shape[0], shape[2]))
     return _launch(measured[nearest], cols)
 
 
-def launches(op: str, mode: str, dtype: str, casting: str, cols: int) -> list:
+def launches(op: str, mode: str, dtype: str, casting: str, cols: int, offset: int = 0, strided: bool = False) -> list:
     """What ever wins, at any number of rows, on the measured number of columns that is nearest; those alone that differ
     in a word of triton.Config. The rows on which each wins are left to the tuner."""
-    measured = WINNERS[op, mode, dtype, casting]
+    measured = WINNERS[op, mode, dtype, casting, offset, strided]
     nearest = min((shape[1] for shape in measured), key=lambda n: (_distance(n, cols), n))
     distinct = {}
-    for (_, n), entry in sorted(measured.items()):
-        if n == nearest:
+    for shape, entry in sorted(measured.items()):
+        if shape[1] == nearest:
             launch = _launch(entry, cols)
             words = (launch.num_warps, launch.num_stages, launch.BLOCK_SIZE, launch.ROWS_PER_PROGRAM, launch.waves_per_eu)
             distinct.setdefault(words, launch)
     return list(distinct.values())
 
 
-def triton_configs(op: str, mode: str, dtype: str, casting: str, cols: int) -> list:
+def triton_configs(op: str, mode: str, dtype: str, casting: str, cols: int, offset: int = 0, strided: bool = False) -> list:
     """The same as triton.Config, for @triton.autotune: BLOCK_SIZE and ROWS_PER_PROGRAM are the kernel's constants."""
     import triton
 
     out = []
-    for launch in launches(op, mode, dtype, casting, cols):
+    for launch in launches(op, mode, dtype, casting, cols, offset, strided):
         constants = {"BLOCK_SIZE": launch.BLOCK_SIZE, "ROWS_PER_PROGRAM": launch.ROWS_PER_PROGRAM}
         if launch.waves_per_eu:
             constants["waves_per_eu"] = launch.waves_per_eu
@@ -120,17 +123,19 @@ std::string heading(const ExportedWinners& exported) {
     return out;
 }
 
-std::string group_key(const Operation& operation) {
-    return fmt::format("(\"{}\", \"{}\", \"{}\", \"{}\")", op_names.name(operation.op), mode_names.name(operation.mode),
-                       dtype_names.name(operation.dtype), casting_names.name(operation.casting));
+std::string group_key(const Problem& problem) {
+    const Operation& operation = problem.operation;
+    return fmt::format("(\"{}\", \"{}\", \"{}\", \"{}\", {}, {})", op_names.name(operation.op), mode_names.name(operation.mode),
+                       dtype_names.name(operation.dtype), casting_names.name(operation.casting), operation.offset,
+                       is_strided(problem.shape) ? "True" : "False");
 }
 
 std::string entry(const Record& record) {
     const Configuration& c = *record.candidate.configuration();
     const std::string block = c.block_size == whole_row ? "None" : fmt::format("{}", c.block_size);
-    return fmt::format("        ({}, {}): ({}, {}, {}, {}, \"{}\", {}, {}, \"{}\"),\n", record.problem.shape.rows,
-                       record.problem.shape.cols, c.num_warps, c.stages, block, c.rows_per_program, grid_names.name(c.grid),
-                       c.programs_per_sm, c.waves_per_eu, c.key());
+    return fmt::format("        ({}, {}, {}): ({}, {}, {}, {}, \"{}\", {}, {}, \"{}\"),\n", record.problem.shape.rows,
+                       record.problem.shape.cols, record.problem.shape.row_stride, c.num_warps, c.stages, block, c.rows_per_program,
+                       grid_names.name(c.grid), c.programs_per_sm, c.waves_per_eu, c.key());
 }
 
 }  // namespace
@@ -138,11 +143,12 @@ std::string entry(const Record& record) {
 std::string winners_triton(const ExportedWinners& exported) {
     std::string out = fmt::format("\"\"\"{}\"\"\"\n\nimport math\nfrom dataclasses import dataclass\n\n", heading(exported));
     out +=
-        "# By (rows, cols): num_warps, stages, block_size (None: the whole row), rows_per_program, grid, "
+        "# By op, mode, dtype, casting, offset, and whether x has a row stride of its own; then by (rows, cols, row stride of x):\n"
+        "# num_warps, stages, block_size (None: the whole row), rows_per_program, grid, "
         "programs_per_sm,\n# waves_per_eu, configuration.\nWINNERS = {\n";
     std::string group;
     for (const Record* record : exported.winners) {
-        if (const std::string its = group_key(record->problem.operation); its != group) {
+        if (const std::string its = group_key(record->problem); its != group) {
             out += fmt::format("{}    {}: {{\n", group.empty() ? "" : "    },\n", its);
             group = its;
         }
