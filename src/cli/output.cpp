@@ -20,7 +20,8 @@ namespace normtune::cli {
 void print_data(std::string_view data) {
     const std::string shown = is_terminal(stdout) ? report_for_terminal(data) : std::string();
     const std::string_view text = shown.empty() ? data : shown;
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written && errno != EPIPE) {  // whoever read has had enough, as in `normtune best … | head`
         throw SystemError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
     }
 }

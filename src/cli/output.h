@@ -10,7 +10,7 @@
 namespace normtune::cli {
 
 /// Writes results for people to stdout and flushes; whatever a terminal or a CI's runner would obey is made visible. Throws
-/// SystemError where they did not arrive, e.g. for a full disk.
+/// SystemError where they did not arrive, e.g. for a full disk; a reader that went away is none.
 void print(std::string_view report);
 /// The same for programs (JSON, CSV, code, workflow commands): byte by byte, but on a terminal.
 void print_data(std::string_view data);

@@ -81,6 +81,9 @@ Descriptor open_for_reading(const std::string& path) {
     if (S_ISBLK(status.st_mode)) {
         fail("is a disk; a file is needed");
     }
+    if (S_ISCHR(status.st_mode) && ::isatty(file.get()) != 1) {  // /dev/zero has no end
+        fail("is a device; a file or a pipe is needed");
+    }
     if (S_ISFIFO(status.st_mode) && !without_name(file.get())) {
         pollfd first{file.get(), POLLIN, 0};  // also set once a writer came and went
         int ready = 0;

@@ -31,8 +31,9 @@ private:
     std::string_view text_;
 };
 
-/// The one way to open a file that a user named: regular files, character devices and pipes (`<(command)`, /dev/stdin). Throws
-/// InputError: missing, a folder, a socket, unreadable, no possible name, or a named pipe into which nobody writes for two seconds.
+/// The one way to open a file that a user named: regular files, pipes (`<(command)`, /dev/stdin) and terminals. Throws
+/// InputError: missing, a folder, a socket, a device, unreadable, no possible name, or a named pipe into which nobody writes for two
+/// seconds.
 Descriptor open_for_reading(const std::string& path);
 
 /// Throws what open_for_reading throws.

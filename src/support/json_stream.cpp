@@ -25,6 +25,7 @@ public:
     json document;
     std::string error;
 
+    std::size_t given() const { return given_; }
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
     bool number_integer(number_integer_t value) override { return add(value); }
@@ -81,6 +82,11 @@ private:
         return give_away();
     }
     bool open(json value) {
+        constexpr std::size_t deepest = 200;
+        if (levels_.size() == deepest) {
+            error = fmt::format("lists and objects in each other, over {} deep", deepest);
+            return false;
+        }
         levels_.push_back({put(std::move(value))});
         return true;
     }
@@ -116,7 +122,8 @@ private:
 /// Bytes for the library's parser.
 class SourceBuffer : public std::streambuf {
 public:
-    explicit SourceBuffer(ByteSource& source) : source_(source) {}
+    SourceBuffer(ByteSource& source, std::string_view where, const DocumentBuilder& builder, const StreamedList& list)
+        : source_(source), where_(where), builder_(builder), list_(list) {}
 
 protected:
     int_type underflow() override {
@@ -124,19 +131,29 @@ protected:
         block_.resize(std::clamp(2 * block_.size(), least, most));
         const std::size_t got = source_.read(block_.data(), block_.size());
         setg(block_.data(), block_.data(), block_.data() + got);
+        held_ = builder_.given() == given_ ? held_ + got : got;
+        given_ = builder_.given();
+        if (list_.take && held_ > list_.most_bytes) {
+            throw InputError(fmt::format("{}: over {} bytes without an element of '{}'", where_, list_.most_bytes, list_.member));
+        }
         return got == 0 ? traits_type::eof() : traits_type::to_int_type(block_[0]);
     }
 
 private:
     ByteSource& source_;
+    std::string_view where_;
+    const DocumentBuilder& builder_;
+    const StreamedList& list_;
     std::string block_;
+    std::size_t given_ = 0;  // elements before the present ones
+    std::size_t held_ = 0;   // bytes since then
 };
 
 }  // namespace
 
 json parse_json(ByteSource& source, std::string_view where, const StreamedList& list) {
     DocumentBuilder builder(list);
-    SourceBuffer buffer(source);
+    SourceBuffer buffer(source, where, builder, list);
     std::istream in(&buffer);
     in.exceptions(std::ios::badbit);  // what the source throws comes through
     if (!json::sax_parse(in, &builder)) {

@@ -57,6 +57,14 @@ def outputs(folder, check):
 
 
 def inputs(folder, check):
+    for command in ("best", "compare x", "audit", "plan --shapes", "shapes --from-hf", "gate --baseline x --candidate", "merge -o m"):
+        result = folder.run(f"normtune {command} /dev/zero")
+        told = [line for line in result.stderr.decode().splitlines() if line.startswith("normtune: ")]
+        check(result.returncode == 2 and len(told) == 1, f"{command} /dev/zero: {result.stderr.decode()}")
+    for reader in ("true", "head -n 1 >/dev/null"):
+        result = folder.run(f"for i in {{1..3}}; do normtune sweep --help; normtune shapes qwen3; normtune compare liger_before.csv "
+                            f"liger_before.csv --format json || test $? = 3; done | {reader}; echo ${{PIPESTATUS[0]}}")
+        check(result.stdout == b"0\n" and not result.stderr, f"| {reader}: {result.stdout} {result.stderr.decode()}")
     result = folder.run("mkfifo pipe; timeout 20 normtune best pipe")
     check(result.returncode == 2 and b"into which nobody writes" in result.stderr, "a pipe without a writer")
     sweep = SWEEP.format(script="replay.yaml", out="").replace(" --out", "")
