@@ -13,11 +13,14 @@ import harness
 
 SKIP = 77
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schemas/launch.schema.json"
-CASES = [
+CASES = [  # every op, mode and method of dgamma
     ("rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.per_row"),
     ("rms_norm/backward/fp16/gemma/173x409", "w4.t32.r4.row.reload.masked.packed.v2"),
     ("fused_add_rms_norm/backward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.persistent_strided.atomic"),
     ("rms_norm/full/fp32/none/64x1024", "w8.t256.r1.row.registers.even.persistent_strided.cooperative"),
+    ("rms_norm/backward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.masked.persistent_strided.gamma_hoisted.s3.tile256x32x8"),
+    ("fused_add_rms_norm/backward/fp32/none/128x4096", "w16.t512.r1.row.registers.even.per_row.ld_streaming.published.tile256x32x8"),
+    ("fused_add_rms_norm/forward/bf16/llama/8192x4096", "w4.t128.r1.b2048.shared.masked.per_row"),
 ]
 
 
@@ -42,9 +45,9 @@ def check(folder, problem, configuration, schema):
         if step["kernel"] not in source:
             errors.append(f"kernel.cu has no {step['kernel']}")
     if nvcc():
-        compiled = subprocess.run([nvcc(), "-std=c++17", "-cubin", "-arch=sm_90", "-o", "again.cubin", "kernel.cu"], cwd=folder,
-                                  capture_output=True, text=True, timeout=300)
-        if compiled.returncode != 0:
+        compiled = subprocess.run([nvcc(), "-std=c++17", "-cubin", "-arch=sm_90", "-Xcudafe", "--display_error_number", "-o", "again.cubin",
+                                   "kernel.cu"], cwd=folder, capture_output=True, text=True, timeout=300)
+        if compiled.returncode != 0 or "warning" in compiled.stderr:
             errors.append(f"nvcc: {compiled.stderr}")
     return errors
 

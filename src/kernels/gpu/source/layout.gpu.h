@@ -30,7 +30,7 @@ constexpr bool nt_fused = NT_FUSED != 0;
 // programs they are partial sums, which some methods publish before the last rows' dx is written.
 constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && !NT_IS(DGAMMA, split);
 constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
-constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
+[[maybe_unused]] constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
 constexpr bool nt_publishes = nt_sums_in_registers && (NT_IS(DGAMMA, published) || NT_IS(DGAMMA, cooperative));
 static_assert(NT_DEFERRED_STEPS == 0 || nt_publishes, "dx waits for sums that are published, and for no others");
 

@@ -216,7 +216,7 @@ NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
     return old;
 }
 NT_DEVICE void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
-    unsigned old;
+    [[maybe_unused]] unsigned old;
     asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
 }
 NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) {

@@ -73,7 +73,7 @@ NT_DEVICE void nt_store_dgamma(void* dgamma, int column, const float (&v)[Width]
 /// Published, a partial sum lies in memory as its bits, exclusive-or'ed with those of a signalling NaN, which no addition
 /// gives. So 0 says that it is not there yet, and no fence has to order a flag with what it stands for: that fence would
 /// wait for the program's stores of dx.
-constexpr unsigned nt_no_sum = 0x7fa5a5a5u;
+[[maybe_unused]] constexpr unsigned nt_no_sum = 0x7fa5a5a5u;
 
 template <int Width>
 NT_DEVICE void nt_publish(float* to, const float (&v)[Width]) {
@@ -143,7 +143,7 @@ NT_DEVICE void nt_read_partial(float (&v)[Width], const float* from) {
 
 /// The reduce tile: threads take `nt_tile_width` columns each, and rows `nt_tile_lanes` threads apart.
 constexpr int nt_tile_width = NT_REDUCE_COLS % 4 == 0 && nt_cols % 4 == 0 ? 4 : 1;
-constexpr int nt_tile_lanes = NT_REDUCE_COLS / nt_tile_width;
+[[maybe_unused]] constexpr int nt_tile_lanes = NT_REDUCE_COLS / nt_tile_width;
 
 /// Columns [tile·NT_REDUCE_COLS, …) of `count` partial rows, by `Threads` threads.
 template <int Threads>
@@ -330,12 +330,13 @@ NT_DEVICE void nt_add_to(float* to, const float (&v)[Width]) {
         for (int i = 0; i < Width; i += 4) {
             nt_add_relaxed_4(to + i, v + i);
         }
-        return;
-    }
+    } else
 #endif
-    NT_UNROLL
-    for (int i = 0; i < Width; ++i) {
-        nt_add_relaxed(to + i, v[i]);
+    {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            nt_add_relaxed(to + i, v[i]);
+        }
     }
 }
 
