@@ -27,7 +27,7 @@ constexpr std::array<CommandEntry, 17> entries{{
     {"selfcheck", "Sweep the same twice and more: what can compare tell on this device", make_selfcheck_command},
     {"devices", "Say which devices are here, and why one is not", make_devices_command},
     {"shapes", "List, print and make model shapes", make_shapes_command},
-    {"completion", "Print a completion script for bash or zsh", make_completion_command},
+    {"completion", "Print a completion script for bash, zsh or fish", make_completion_command},
     {"man", "Print a manual page", make_man_command},
 }};
 

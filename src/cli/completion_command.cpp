@@ -1,4 +1,5 @@
 // Completion scripts, made of the option sets, so that they know what the commands know.
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
@@ -54,12 +55,18 @@ std::string bash_values(const OptionSpec& spec) {
     return code;
 }
 
+/// Help may be of several lines.
+std::string in_one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
 std::string zsh_quoted(std::string_view text) {
     std::string out;
     for (const char c : text) {
         if (c == '\'') {
             out += "'\\''";
-        } else if (c == '[' || c == ']' || c == ':') {
+        } else if (c == '[' || c == ']' || c == ':' || c == '\\') {
             out += fmt::format("\\{}", c);
         } else {
             out += c;
@@ -68,30 +75,71 @@ std::string zsh_quoted(std::string_view text) {
     return out;
 }
 
-/// The action of a zsh _arguments specification.
+/// The action of a zsh _arguments specification. One that begins with a blank is called as it stands: _alternative and _values know nothing
+/// of the options that _arguments would put before their own words. Its colons are quoted: a bare one would end it.
 std::string zsh_action(const OptionSpec& spec) {
     const Value& value = spec.value;
     const std::string files = value.completion == Completion::folders ? "_files -/" : "_files";
     if (value.choices.empty()) {
-        return value.completion == Completion::none ? "" : files;
+        return value.completion == Completion::none ? " " : files;
     }
     const std::string words = fmt::format("{}", fmt::join(value.choices, " "));
     if (value.completion != Completion::none) {
-        return fmt::format("_alternative \"names:shipped:({})\" \"files:file:{}\"", words, files);
+        return fmt::format(" _alternative \"names\\:shipped\\:({})\" \"files\\:file\\:{}\"", words, files);
     }
-    return spec.arity == Arity::list ? fmt::format("_values -s , word {}", words) : fmt::format("({})", words);
+    return spec.arity == Arity::list ? fmt::format(" _sequence compadd - {}", words) : fmt::format("({})", words);
 }
 
-std::string zsh_argument(const OptionSpec& spec) {
+/// `number`: of the positional argument.
+std::string zsh_argument(const OptionSpec& spec, int number) {
     if (spec.positional()) {
-        return fmt::format("'{}:{}:{}'", spec.arity == Arity::many ? "*" : "1", spec.name, zsh_action(spec));
+        return fmt::format("'{}:{}:{}'", spec.arity == Arity::many ? "*" : std::to_string(number), spec.name, zsh_action(spec));
     }
-    const std::string help = zsh_quoted(spec.help);
-    if (spec.arity == Arity::flag) {
-        return fmt::format("'{}[{}]'", spec.name, help);
+    const std::string help = zsh_quoted(in_one_line(spec.help));
+    const std::string value = spec.arity == Arity::flag ? "" : fmt::format(":{}:{}", zsh_quoted(spec.value.placeholder), zsh_action(spec));
+    const std::string_view again = spec.arity == Arity::list || spec.arity == Arity::many ? "*" : "";
+    if (spec.short_name.empty()) {
+        return fmt::format("'{}{}[{}]{}'", again, spec.name, help, value);
     }
-    return fmt::format("'{}{}[{}]:{}:{}'", spec.arity == Arity::one ? "" : "*", spec.name, help, zsh_quoted(spec.value.placeholder),
-                       zsh_action(spec));
+    const std::string both = again.empty() ? fmt::format("({} {})", spec.short_name, spec.name) : "";
+    return fmt::format("'{0}{1}{2}[{4}]{5}' '{0}{1}{3}[{4}]{5}'", both, again, spec.short_name, spec.name, help, value);
+}
+
+std::string fish_quoted(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) {
+        out += c == '\'' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
+    }
+    return out + "'";
+}
+
+/// What fish's `complete` is told of a value.
+std::string fish_values(const OptionSpec& spec) {
+    const Value& value = spec.value;
+    if (value.completion == Completion::folders) {
+        return " -a '(__fish_complete_directories)'";
+    }
+    const std::string words = fmt::format("{}", fmt::join(value.choices, " "));
+    const std::string choices =
+        words.empty() ? "" : fmt::format(" -a {}", fish_quoted(spec.arity == Arity::list ? "(__fish_append , " + words + ")" : words));
+    return choices + (value.completion == Completion::files ? " -F" : "");
+}
+
+std::string fish_option(std::string_view command, const OptionSpec& spec) {
+    const std::string begin = fmt::format("complete -c normtune -n '__normtune_is {}", command);
+    if (spec.positional()) {
+        return fmt::format("{}'{}\n", begin, fish_values(spec));
+    }
+    std::string out = fmt::format("{}' -l {}{} -d {}{}{}\n", begin, spec.name.substr(2),
+                                  spec.short_name.empty() ? "" : " -s " + spec.short_name.substr(1), fish_quoted(in_one_line(spec.help)),
+                                  spec.arity == Arity::flag                    ? ""
+                                  : spec.value.completion == Completion::files ? " -r"
+                                                                               : " -x",
+                                  fish_values(spec));
+    if (spec.arity == Arity::many) {  // its further values
+        out += fmt::format("{}; and __normtune_values_of {}'{}\n", begin, spec.name, fish_values(spec));
+    }
+    return out;
 }
 
 std::string bash_completion() {
@@ -154,13 +202,26 @@ std::string zsh_completion() {
     for_each_command([&](const CommandEntry& entry, const OptionSet& options) {
         list += fmt::format("        '{}:{}'\n", entry.name, zsh_quoted(entry.summary));
         cases += fmt::format("        {})\n            _arguments", entry.name);
+        int positional = 0;
+        std::string further;  // the values of options that take several
         for (const OptionSpec& spec : options.specs()) {
-            cases += fmt::format(" \\\n                {}", zsh_argument(spec));
+            positional += spec.positional() ? 1 : 0;
+            cases += fmt::format(" \\\n                {}", zsh_argument(spec, positional));
+            if (!spec.positional() && spec.arity == Arity::many && zsh_action(spec) != " ") {
+                further += fmt::format("{}) {} ;; ", spec.name, zsh_action(spec));
+            }
+        }
+        if (positional == 0 && !further.empty()) {
+            cases += fmt::format(" \\\n                '*:further:{{ _normtune_after && case $REPLY in {}esac }}'", further);
         }
         cases += " \\\n                '--help[Print this help]'\n            ;;\n";
     });
     return fmt::format(R"zsh(#compdef normtune
 # zsh completion of normtune, printed by: normtune completion zsh
+_normtune_after() {{ # REPLY: the option before the cursor, if any
+    REPLY=${{words[1,CURRENT-1][(R)-*]}}
+    [[ -n $REPLY ]]
+}}
 _normtune() {{
     local -a commands
     commands=(
@@ -187,19 +248,45 @@ fi
                        fmt::arg("list", list), fmt::arg("cases", cases));
 }
 
+std::string fish_completion() {
+    std::string out = R"fish(# fish completion of normtune, printed by: normtune completion fish
+function __normtune_is # COMMAND: is it the one on the line?
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and test "$words[2]" = "$argv[1]"
+end
+function __normtune_values_of # OPTION: is it the last one on the line?
+    set -l options (string match -- '-*' (commandline -opc))
+    test (count $options) -ge 1; and test "$options[-1]" = "$argv[1]"
+end
+complete -c normtune -f
+)fish";
+    const std::string_view no_command = "complete -c normtune -n 'test (count (commandline -opc)) -eq 1'";
+    for_each_command([&](const CommandEntry& entry, const OptionSet& options) {
+        const std::string summary = fish_quoted(entry.summary);
+        out += fmt::format("{} -a {} -d {}\n", no_command, entry.name, summary);
+        out += fmt::format("complete -c normtune -n '__normtune_is help' -a {} -d {}\n", entry.name, summary);
+        out += fmt::format("complete -c normtune -n '__normtune_is {}' -l help -d 'Print this help'\n", entry.name);
+        for (const OptionSpec& spec : options.specs()) {
+            out += fish_option(entry.name, spec);
+        }
+    });
+    return out + fmt::format("{0} -a help -d 'Print the help of a command'\n{0} -l help -l version\n", no_command);
+}
+
 class CompletionCommand : public Command {
 public:
     void declare(OptionSet& options) override {
-        options.one("SHELL", word_of({"bash", "zsh"}, shell_), "bash or zsh");
+        options.one("SHELL", word_of({"bash", "zsh", "fish"}, shell_), "bash, zsh or fish");
         options.example("source <(normtune completion bash)");
         options.example("normtune completion zsh > \"${fpath[1]}/_normtune\"");
+        options.example("normtune completion fish > ~/.config/fish/completions/normtune.fish");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
         if (shell_.empty()) {
-            throw InputError("which shell? give bash or zsh");
+            throw InputError("which shell? give bash, zsh or fish");
         }
-        print_data(shell_ == "bash" ? bash_completion() : zsh_completion());
+        print_data(shell_ == "bash" ? bash_completion() : shell_ == "zsh" ? zsh_completion() : fish_completion());
         return ExitCode::good;
     }
 
