@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/architecture_names.h"
 #include "devices/registry.h"
 
 namespace normtune::cli {
@@ -54,7 +55,16 @@ void DeviceOptions::declare_several(OptionSet& options) {
 }
 
 void DeviceOptions::declare_arch(OptionSet& options, std::string_view help, std::optional<Backend> backend) {
-    options.one("--arch", word_of(backend ? known_architectures(*backend) : known_architectures(), arch_), help);
+    const std::vector<std::string> known = backend ? known_architectures(*backend) : known_architectures();
+    Value value = word_of(known, arch_);
+    value.take = [known, take = value.take](const std::string& word) {
+        const std::string what = what_architecture_is(word);
+        if (!what.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+            throw InputError(fmt::format("{}, which is none of those that are planned for here: {}", what, fmt::join(known, ", ")));
+        }
+        take(word);
+    };
+    options.one("--arch", std::move(value), help);
 }
 
 bool DeviceOptions::given() const {

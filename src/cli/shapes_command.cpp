@@ -30,9 +30,10 @@ public:
         options.one("NAME", shipped_file("shapes", name_), "Print this shapes file; without it, list the shipped ones");
         options.one("--from-hf", file(config_), "Make shapes of a Hugging Face model configuration (config.json)");
         options.list("--tokens", whole_number(1, largest_size, tokens_), "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
+        options.one("--name", model_name(), "Of the model of --from-hf (default: as the file says, or else its folder)");
         options.one("-o,--output", file(output_), "Write the shapes of --from-hf to this file instead of stdout");
         table_.declare(options, {}, "Of the list");
-        options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 -o my_model.yaml");
+        options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 --name my-8b -o my_model.yaml");
     }
 
     ExitCode run(const std::vector<std::string>&) override {
@@ -42,8 +43,8 @@ public:
         if (!config_.empty()) {
             return from_hf();
         }
-        if (!output_.empty() || !tokens_.empty()) {
-            throw InputError("--output and --tokens go with --from-hf config.json");
+        if (!output_.empty() || !tokens_.empty() || !model_.empty()) {
+            throw InputError("--output, --tokens and --name go with --from-hf config.json");
         }
         if (name_.empty()) {
             table_.show({shipped_section()});
@@ -56,12 +57,26 @@ public:
     }
 
 private:
+    Value model_name() {
+        return {"NAME", {}, Completion::none, [this](const std::string& word) {
+                    if (!is_model_name(word)) {
+                        throw InputError(fmt::format("{} will not do; give {}", quoted_for_message(word), model_name_rule));
+                    }
+                    model_ = word;
+                }};
+    }
+
     ExitCode from_hf() const {
         if (!name_.empty()) {
             throw InputError(fmt::format("unexpected argument '{}': --from-hf makes shapes of its own", name_));
         }
         const std::vector<std::int64_t> usual{1, 128, 2048, 8192};
-        const std::string yaml = shapes_to_yaml(shapes_from_hf(config_, tokens_.empty() ? usual : tokens_));
+        ShapesFile shapes = shapes_from_hf(config_, tokens_.empty() ? usual : tokens_);
+        if (!model_.empty()) {
+            shapes.name = model_;
+            shapes.models.front().name = model_;
+        }
+        const std::string yaml = shapes_to_yaml(shapes);
         if (output_.empty()) {
             print_data(yaml);
         } else {
@@ -74,6 +89,7 @@ private:
     TableOptions table_;
     std::string config_;
     std::vector<std::int64_t> tokens_;
+    std::string model_;
     std::string output_;
 };
 

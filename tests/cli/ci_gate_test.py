@@ -59,6 +59,14 @@ def main():
         checks.expect(f"--baseline base.json --out b -- {REPLAY} replay_again.yaml", 0, "pass: gate default")
         checks.expect(f"--baseline base.json --out c -- {REPLAY} replay_slower.yaml", 1, "fail: gate default")
         checks.expect_files(["c/gate.md", "c/gate.xml", "c/run/results.json", "c/sweep.log"])
+        # One after another in one place, as the page has them: a further run, and no verdict of an earlier one.
+        checks.expect(f"--baseline base.json --out c -- {REPLAY} replay_again.yaml", 0, "pass: gate default")
+        checks.expect_files(["c/gate.md", "c/run-2/results.json"])
+        checks.expect(f"--baseline other.json --out c --update -- {REPLAY} replay.yaml", 0, "is the baseline now")
+        checks.expect_files(["c/run-3/results.json"])
+        if (folder.work / "c/gate.md").exists():
+            checks.failed = True
+            print("an earlier verdict stands beside a new run")
         checks.expect(f"--baseline base.json --out d --confirm -- {REPLAY} replay_slower.yaml", 1, "confirmed by fresh")
         checks.expect(f"--baseline base.json --out e -- --hot {REPLAY} replay.yaml", 3, "--across cold")
         checks.expect(f"--baseline none.json --out f -- {REPLAY} replay.yaml", 2, "make one with --update")

@@ -4,7 +4,9 @@
 import argparse
 import json
 import pathlib
+import re
 import sys
+import urllib.parse
 
 import harness
 
@@ -43,6 +45,18 @@ def load_schema(name):
     return schema
 
 
+def misnamed():
+    """Schemas that are not called by their file, so that what others take from them would not be found."""
+    texts = {path: path.read_text() for path in sorted(SCHEMAS.glob("*.json"))}
+    ids = {path: json.loads(text).get("$id", "") for path, text in texts.items()}
+    wrong = [f"{path.name}: $id is {ids[path]!r}" for path in texts if ids[path] != f"https://normtune.invalid/schemas/{path.name}"]
+    for path, text in texts.items():
+        for reference in re.findall(r'"\$ref": "([^"#]+)', text):
+            if urllib.parse.urljoin(ids[path], reference) not in ids.values():
+                wrong.append(f"{path.name}: there is no {reference}")
+    return wrong if texts else ["there are no schemas"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
@@ -52,7 +66,8 @@ def main():
     except ImportError:
         print("python3-jsonschema is not installed")
         return SKIP
-    failed = False
+    failed = bool(misnamed())
+    print(*misnamed(), sep="\n")
     for command, schema_name in CASES:
         schema = load_schema(schema_name)
         with harness.Folder(arguments.normtune) as folder:

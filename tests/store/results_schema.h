@@ -142,7 +142,9 @@ inline nlohmann::ordered_json results_schema() {
     const auto with = [](const char* name, const json& member, const char* text) {
         return json{{"type", "object"}, {"description", text}, {"required", json::array({name})}, {"properties", {{name, member}}}};
     };
-    json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "normtune results"}};
+    json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+             {"$id", "https://normtune.invalid/schemas/results.schema.json"},
+             {"title", "normtune results"}};
     out.update(S::object<Results>(
         "results.json of a run. Readers ignore members that they do not know. null stands for a number that is not finite."));
     json& definitions = out["$defs"];
