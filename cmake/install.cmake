@@ -16,7 +16,8 @@ endforeach()
 install(CODE "
   set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
   execute_process(COMMAND $<TARGET_FILE:normtune> man --all \${root}/man/man1 COMMAND_ERROR_IS_FATAL ANY)
-  foreach(place IN ITEMS bash:bash-completion/completions/normtune zsh:zsh/vendor-completions/_normtune)
+  foreach(place IN ITEMS bash:bash-completion/completions/normtune zsh:zsh/vendor-completions/_normtune
+          fish:fish/vendor_completions.d/normtune.fish)
     string(REGEX REPLACE \":.*\" \"\" shell \${place})
     string(REGEX REPLACE \".*:\" \"\" file \${place})
     execute_process(COMMAND $<TARGET_FILE:normtune> completion \${shell} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)

@@ -67,6 +67,10 @@ class Deb(unittest.TestCase):
         self.assertTrue(completion.read_text().startswith("#compdef normtune\n"))
         if shutil.which("zsh"):
             packaging.run(["zsh", "-n", completion])
+        completion = self.root / "usr/share/fish/vendor_completions.d/normtune.fish"
+        self.assertIn("complete -c normtune", completion.read_text())
+        if shutil.which("fish"):
+            packaging.run(["fish", "--no-execute", completion])
 
     def test_what_goes_with_it(self):
         for place in ("share/normtune/schemas/results.schema.json", "share/normtune/configs/gates/default.yaml", "bin/normtune-ci-gate",
