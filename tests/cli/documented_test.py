@@ -129,7 +129,8 @@ def prepare(folder):
     """What the pages take for granted."""
     work = folder.work
     qwen3 = recorded("qwen3", {"Qwen3-4B", "Qwen3-8B"})
-    for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"}))):
+    for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"})),
+                       ("peers_normtune.json", recorded("peers_normtune", {"peers"}))):
         (work / name).write_text(text)
     (work / "recorded.json.gz").write_bytes(gzip.compress(qwen3.encode(), 1))
     (work / "replay.yaml").write_text("device: {name: 'H100, replayed', arch: sm_90}\nseed: 7\nnoise: {sigma: 0.001}\n")
