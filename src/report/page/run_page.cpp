@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 8> plot_names{"limit", "rows", "cols", "axes", "heuristics", "rules", "rounds", "machine"};
 
 std::string ratio_text(double ratio) {
-    return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}×", ratio) : "-";
+    return !std::isfinite(ratio) || ratio <= 0 ? "-" : ratio < 100 ? fmt::format("{:.2f}×", ratio) : fmt::format("{:.0f}×", ratio);
 }
 
 /// The winners' times over the copy's.
@@ -108,10 +108,10 @@ void write_summary(TextSink& out, const RunView& run) {
     } else {
         write_paragraph(
             out,
-            fmt::format("The fastest candidates take {} the time of a copy of the same bytes (geometric mean of {} problem{}; from "
-                        "{} to {}).",
-                        ratio_text(limits.mean), grouped(limits.count), limits.count == 1 ? "" : "s", ratio_text(limits.least),
-                        ratio_text(limits.most)),
+            fmt::format("The fastest candidates take {} the time of a copy of the same bytes{}.", ratio_text(limits.mean),
+                        limits.count == 1 ? ""
+                                          : fmt::format(" (geometric mean of {} problems; from {} to {})", grouped(limits.count),
+                                                        ratio_text(limits.least), ratio_text(limits.most))),
             "verdict");
     }
     for (const std::string& text : warnings(run)) {
@@ -138,7 +138,7 @@ void write_summary(TextSink& out, const RunView& run) {
             numbers.lines.push_back({run.audit->heuristics[i].name(), judged_text(all), mean_text(all), worst_text(all),
                                      all.worst > 0 ? all.worst_on->problem().key() : "-"});
         }
-        write_table(out, "What named heuristics lose", numbers);
+        write_table(out, "What named heuristics lose against normtune's own fastest", numbers);
     }
 }
 

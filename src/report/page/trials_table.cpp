@@ -72,11 +72,11 @@ json row_of(const Record& record, const Standing* standing, std::vector<DataName
     row.add(m == nullptr || m->limit_ratio <= 0 ? json() : data_number(m->limit_ratio));
     row.add(standing == nullptr ? json() : data_number(standing->ratio));
     row.add(m == nullptr || m->rank == 0 ? json() : json(m->rank));
-    row.name(m == nullptr ? "" : m->tied ? "tied" : m->rank == 1 ? "winner" : "no");
+    row.name(m == nullptr ? "" : m->rank == 1 ? "winner" : m->tied ? "tied" : "no");
     row.name(std::string(outcome_names.name(record.outcome)));
     row.name(std::string(record.candidate.provider()));
     row.add(record.candidate.identity());
-    measured(m == nullptr ? 0 : static_cast<double>(m->rounds.size()));
+    row.add(m == nullptr || m->rounds.empty() ? json() : json(m->rounds.size()));
     row.name(m == nullptr ? "" : std::string(stop_reason_names.name(m->stop_reason)));
     const CompileInfo compile = record.compile.value_or(CompileInfo{});
     row.add(number_if(compile.registers));

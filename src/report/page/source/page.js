@@ -167,8 +167,8 @@ const move = (label, text, to) => {
   return [button, to];
 };
 const moves = [
-  move('first page', '⏮', () => 1), move('previous page', '◀', () => Math.max(1, state.page - 1)),
-  move('next page', '▶', () => Math.min(pages(), state.page + 1)), move('last page', '⏭', () => pages()),
+  move('first page', 'First', () => 1), move('previous page', 'Previous', () => Math.max(1, state.page - 1)),
+  move('next page', 'Next', () => Math.min(pages(), state.page + 1)), move('last page', 'Last', () => pages()),
 ];
 const reset = make('button', { type: 'button', textContent: 'All rows' });
 reset.addEventListener('click', () => {
