@@ -92,9 +92,13 @@ class Wheel(unittest.TestCase):
         for name in ("apt-get", "sudo"):  # a .deb is deb_test.py's; here, that it is what apt-get is given, by its path
             (stub / name).write_text('#!/bin/sh\necho "${0##*/} $*"\n')
             (stub / name).chmod(0o755)
-        code, text = step(install, PACKAGE="some/normtune.deb", PATH=f"{stub}:/usr/bin:/bin")
+        code, text = step(install, PACKAGE="stub/normtune.deb", PATH=f"{stub}:/usr/bin:/bin")
+        self.assertEqual(code, 1)
+        self.assertRegex(text, "^realpath: stub/normtune.deb: No such file")
+        (stub / "normtune.deb").touch()
+        code, text = step(install, PACKAGE="stub/normtune.deb", PATH=f"{stub}:/usr/bin:/bin")
         self.assertEqual((code, output.exists()), (0, False), text)
-        self.assertIn(f"apt-get install --yes --no-install-recommends {self.work}/some/normtune.deb\n", text)
+        self.assertIn(f"apt-get install --yes --no-install-recommends {stub}/normtune.deb\n", text)
 
         code, text = step(install, PACKAGE=str(self.wheel))
         self.assertEqual((code, output.read_text()), (0, f"executable={self.work}/normtune/bin/normtune\n"), text)
