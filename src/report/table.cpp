@@ -215,15 +215,14 @@ std::string Table::rows(const std::vector<std::size_t>& column_widths, const Sty
         }
         for (std::size_t part = 0; part < height; ++part) {
             std::string line;
-            std::size_t first = 0;  // characters of the first cell
             for (std::size_t i = 0; i < cells.size(); ++i) {
                 line.append(i == 0 ? 0 : gap, ' ');
                 line += pad(part < cells[i].size() ? cells[i][part] : "", column_widths[i], aligns_[i]);
-                first = i == 0 ? line.size() : first;
             }
             line = trimmed(std::move(line));
-            first = std::min(first, line.size());
-            out += row == 0 ? style.bold(line) : style.toned(line.substr(0, first), tones_[row]) + line.substr(first);
+            const bool toned = aligns_[0] == Align::left && part < cells[0].size();
+            const std::size_t first = toned ? std::min(cells[0][part].size(), line.size()) : 0;
+            out += row == 0 ? style.bold(line) : (first > 0 ? style.toned(line.substr(0, first), tones_[row]) : "") + line.substr(first);
             out += '\n';
         }
     }

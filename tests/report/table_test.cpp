@@ -70,7 +70,7 @@ TEST(Table, IsSortedByNumbersAndByWordsAndCutBeforeItsSums) {
 TEST(Table, AToneIsTheFirstCellsAlone) {
     Table table("verdict|>us");
     table.add({"slower", "1.5"}, Tone::bad);
-    EXPECT_EQ(table.text({.color = true}), "\033[1mverdict   us\033[0m\n\033[31mslower \033[0m  1.5\n");
+    EXPECT_EQ(table.text({.color = true}), "\033[1mverdict   us\033[0m\n\033[31mslower\033[0m   1.5\n");
     EXPECT_EQ(table.text({}), "verdict   us\nslower   1.5\n");
 }
 
