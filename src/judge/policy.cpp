@@ -77,22 +77,24 @@ bool shell_matches(const std::string& pattern, std::string_view text) {
 
 }  // namespace
 
+bool PairPattern::matches(const PolicySubject& subject) const {
+    const auto has_site = [&] {
+        const std::vector<std::string_view> sites = split(subject.sites, ';');
+        return std::find(sites.begin(), sites.end(), site) != sites.end();
+    };
+    return (!metric || *metric == subject.metric) && (op.empty() || subject.op == op) && (mode.empty() || subject.mode == mode) &&
+           (site.empty() || has_site()) && (rows == 0 || subject.rows == rows) && (cols == 0 || subject.cols == cols) &&
+           shell_matches(problem, subject.problem) && shell_matches(config, subject.config);
+}
+
 bool PairPattern::matches(const Comparison& comparison, const Pair& pair) const {
     const RowProblem& row = comparison.problem(pair);
     const auto text = [&](TextId RowProblem::*member) { return comparison.text(pair, member); };
-    const auto has_site = [&] {
-        const std::vector<std::string_view> sites = split(text(&RowProblem::site), ';');
-        return std::find(sites.begin(), sites.end(), site) != sites.end();
-    };
-    if ((metric && *metric != comparison.settings.metric) || (!op.empty() && text(&RowProblem::op) != op) ||
-        (!mode.empty() && text(&RowProblem::mode) != mode) || (!site.empty() && !has_site()) || (rows > 0 && row.rows != rows) ||
-        (cols > 0 && row.cols != cols)) {
-        return false;
-    }
     const ResultRow* const after = comparison.candidate_row(pair);
     const std::string_view key = after != nullptr ? comparison.candidate->text(after->configuration)
                                                   : comparison.baseline->text(comparison.baseline_row(pair)->configuration);
-    return shell_matches(problem, text(&RowProblem::key)) && shell_matches(config, key);
+    return matches({text(&RowProblem::op), text(&RowProblem::mode), text(&RowProblem::site), row.rows, row.cols, text(&RowProblem::key),
+                    key, comparison.settings.metric});
 }
 
 void require_known_words(const Policy& policy, const std::string& file, std::span<const ResultRows* const> results) {
@@ -139,6 +141,12 @@ double Policy::threshold_of(const Comparison& comparison, const Pair& pair) cons
     const auto found = std::find_if(thresholds.begin(), thresholds.end(),
                                     [&](const Threshold& threshold_entry) { return threshold_entry.pairs.matches(comparison, pair); });
     return found != thresholds.end() ? found->threshold : comparison.settings.threshold;
+}
+
+double Policy::threshold_of(const PolicySubject& subject) const {
+    const auto found =
+        std::find_if(thresholds.begin(), thresholds.end(), [&](const Threshold& entry) { return entry.pairs.matches(subject); });
+    return found != thresholds.end() ? found->threshold : threshold;
 }
 
 Policy parse_policy(std::string_view yaml, const std::string& file) {

@@ -14,6 +14,18 @@ namespace normtune {
 enum class GateResult { pass, fail, inconclusive };
 inline constexpr NameTable<GateResult, 3> gate_result_names{{"pass", "fail", "inconclusive"}};
 
+/// What a policy's patterns look at: a pair of a comparison, or a trial of a history.
+struct PolicySubject {
+    std::string_view op;
+    std::string_view mode;
+    std::string_view sites;  // joined by ';'
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::string_view problem;
+    std::string_view config;
+    Metric metric = Metric::latency;
+};
+
 /// Which pairs a part of the policy is about; what is not given matches all. `problem` and `config` are shell patterns
 /// on the keys (by best: of the candidate's configuration).
 struct PairPattern {
@@ -28,6 +40,7 @@ struct PairPattern {
 
     int line = 0;  // in the policy's file
 
+    bool matches(const PolicySubject& subject) const;
     bool matches(const Comparison& comparison, const Pair& pair) const;
 };
 
@@ -61,6 +74,8 @@ struct Policy {
 
     CompareSettings settings(Metric metric) const;
     double threshold_of(const Comparison& comparison, const Pair& pair) const;
+    /// The same of a subject's latency.
+    double threshold_of(const PolicySubject& subject) const;
 };
 
 /// Throws InputError where an op or a mode of the policy is neither one of normtune's nor in any of these results: an entry with a slip

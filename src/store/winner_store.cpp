@@ -1,8 +1,8 @@
 #include "store/winner_store.h"
 
+#include <array>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -20,10 +20,6 @@ namespace normtune {
 
 namespace {
 
-constexpr std::int64_t store_version = 1;            // PRAGMA user_version: raised where an older normtune would misread
-constexpr std::int64_t application_id = 0x6e74756e;  // "ntun": tells the file from other programs' databases
-constexpr int patience_ms = 10'000;
-
 // What identifies a row comes first, in the order of bind_identity.
 constexpr std::string_view create_table =
     "CREATE TABLE winners (backend TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL, driver TEXT NOT NULL, "
@@ -31,6 +27,8 @@ constexpr std::string_view create_table =
     "problem TEXT NOT NULL, eps REAL NOT NULL, measured_at TEXT NOT NULL, environment TEXT NOT NULL, "
     "trials INTEGER NOT NULL, timed INTEGER NOT NULL, records TEXT NOT NULL, "
     "PRIMARY KEY (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps))";
+constexpr std::array<std::string_view, 1> tables{create_table};
+constexpr sqlite::FileFormat format{0x6e74756e, 1, "store", tables};  // "ntun"
 constexpr std::string_view select_rows =
     "SELECT backend, device, arch, driver, compute_units, kernels, space, measuring, measured_at, environment, trials, "
     "timed, records, problem FROM winners ";
@@ -115,64 +113,18 @@ std::string winner_store_path() {
 }
 
 std::optional<WinnerStore> WinnerStore::open(const std::string& path) {
-    std::error_code unknown;
-    if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) {
-        return std::nullopt;
-    }
-    WinnerStore store(sqlite::Database(path, sqlite::Missing::fail, patience_ms));
-    return store.opens_new() ? std::nullopt : std::optional(std::move(store));
+    std::unique_ptr<sqlite::Database> database = sqlite::open_file(path, format);
+    return database ? std::optional(WinnerStore(std::move(database))) : std::nullopt;
 }
 
 WinnerStore WinnerStore::open_or_create(const std::string& path) {
-    if (const std::filesystem::path folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-        std::error_code failed;
-        std::filesystem::create_directories(folder, failed);
-        if (failed) {
-            throw SystemError(fmt::format("{}: its folder cannot be created: {}", path, failed.message()));
-        }
-    }
-    WinnerStore store(sqlite::Database(path, sqlite::Missing::create, patience_ms));
-    if (store.opens_new()) {
-        store.create_tables();
-    }
-    return store;
-}
-
-bool WinnerStore::opens_new() {
-    const sqlite::Transaction reading(database_, sqlite::Access::read);
-    return is_new();
-}
-
-/// Refuses what is not a store that this version reads. Within a transaction: between two of its questions another
-/// process may make the tables, and a file with tables and no application_id looks like another program's.
-bool WinnerStore::is_new() {
-    const std::int64_t version = database_.number("PRAGMA user_version");
-    const std::int64_t id = database_.number("PRAGMA application_id");
-    if (id != application_id && (id != 0 || version != 0 || database_.number("SELECT count(*) FROM sqlite_schema") > 0)) {
-        throw InputError(fmt::format("{}: is a database of another program", database_.path()));
-    }
-    if (version > store_version) {
-        throw InputError(fmt::format("{}: was written by a newer normtune (version {} of the store, this one reads {})", database_.path(),
-                                     version, store_version));
-    }
-    return version == 0;
-}
-
-// Several processes may come here with a new file: the first makes it, the others see that it is there.
-void WinnerStore::create_tables() {
-    sqlite::Transaction transaction(database_);
-    if (is_new()) {
-        database_.execute(create_table);
-        database_.execute(fmt::format("PRAGMA application_id = {}", application_id));
-        database_.execute(fmt::format("PRAGMA user_version = {}", store_version));
-    }
-    transaction.commit();
+    return WinnerStore(sqlite::open_or_create_file(path, format));
 }
 
 StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
     StoredProblem out;
     const std::string problem = row.text(13);
-    const std::string where = fmt::format("{}: the row of {}: ", database_.path(), quoted_for_message(problem));
+    const std::string where = fmt::format("{}: the row of {}: ", database_->path(), quoted_for_message(problem));
     try {
         const nlohmann::json backend = row.text(0);
         const nlohmann::json environment = parse_json(row.text(9), "environment");
@@ -206,14 +158,14 @@ StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
 }
 
 std::optional<StoredProblem> WinnerStore::find(const WinnerIdentity& identity, const Problem& problem) {
-    sqlite::Statement rows = database_.prepare(std::string(select_rows) + std::string(of_identity));
+    sqlite::Statement rows = database_->prepare(std::string(select_rows) + std::string(of_identity));
     bind_identity(rows, identity, problem);
     return rows.step() ? std::optional(read(rows)) : std::nullopt;
 }
 
 void WinnerStore::put(std::span<const StoredProblem> problems) {
-    sqlite::Transaction transaction(database_);
-    sqlite::Statement row = database_.prepare(put_row);
+    sqlite::Transaction transaction(*database_);
+    sqlite::Statement row = database_->prepare(put_row);
     for (const StoredProblem& problem : problems) {
         int next = bind_identity(row, problem.identity, problem.problem());
         row.bind(next++, problem.measured_at);
@@ -229,7 +181,7 @@ void WinnerStore::put(std::span<const StoredProblem> problems) {
 
 std::vector<StoredProblem> WinnerStore::all() {
     std::vector<StoredProblem> out;
-    sqlite::Statement rows = database_.prepare(std::string(select_rows) + "ORDER BY rowid");
+    sqlite::Statement rows = database_->prepare(std::string(select_rows) + "ORDER BY rowid");
     while (rows.step()) {
         out.push_back(read(rows));
     }

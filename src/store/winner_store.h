@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,13 +68,10 @@ public:
     std::vector<StoredProblem> all();
 
 private:
-    explicit WinnerStore(sqlite::Database database) : database_(std::move(database)) {}
+    explicit WinnerStore(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
     StoredProblem read(const sqlite::Statement& row) const;
-    bool opens_new();
-    bool is_new();
-    void create_tables();
 
-    sqlite::Database database_;
+    std::unique_ptr<sqlite::Database> database_;
 };
 
 }  // namespace normtune

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -10,6 +11,31 @@
 #include "support/error.h"
 
 namespace normtune::sqlite {
+namespace {
+
+constexpr int usual_patience_ms = 10'000;
+
+/// Refuses what is not a file that this version reads. Within a transaction: between two of its questions another
+/// process may make the tables, and a file with tables and no application_id looks like another program's.
+bool is_new(Database& database, const FileFormat& format) {
+    const std::int64_t version = database.number("PRAGMA user_version");
+    const std::int64_t id = database.number("PRAGMA application_id");
+    if (id != format.application_id && (id != 0 || version != 0 || database.number("SELECT count(*) FROM sqlite_schema") > 0)) {
+        throw InputError(fmt::format("{}: is a database of another program", database.path()));
+    }
+    if (version > format.version) {
+        throw InputError(fmt::format("{}: was written by a newer normtune (version {} of the {}, this one reads {})", database.path(),
+                                     version, format.name, format.version));
+    }
+    return version == 0;
+}
+
+bool opens_new(Database& database, const FileFormat& format) {
+    const Transaction reading(database, Access::read);
+    return is_new(database, format);
+}
+
+}  // namespace
 
 void Database::Close::operator()(sqlite3* database) const {
     sqlite3_close(database);
@@ -106,6 +132,10 @@ std::int64_t Statement::whole(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
 }
 
+double Statement::number(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL ? std::nan("") : sqlite3_column_double(statement_.get(), column);
+}
+
 Transaction::Transaction(Database& database, Access access) : database_(database) {
     database.execute(access == Access::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
@@ -123,6 +153,39 @@ Transaction::~Transaction() {
 void Transaction::commit() {
     database_.execute("COMMIT");
     open_ = false;
+}
+
+std::unique_ptr<Database> open_file(const std::string& path, const FileFormat& format) {
+    std::error_code unknown;
+    if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) {
+        return nullptr;
+    }
+    auto database = std::make_unique<Database>(path, Missing::fail, usual_patience_ms);
+    return opens_new(*database, format) ? nullptr : std::move(database);
+}
+
+std::unique_ptr<Database> open_or_create_file(const std::string& path, const FileFormat& format) {
+    if (const std::filesystem::path folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
+        std::error_code failed;
+        std::filesystem::create_directories(folder, failed);
+        if (failed) {
+            throw SystemError(fmt::format("{}: its folder cannot be created: {}", path, failed.message()));
+        }
+    }
+    auto database = std::make_unique<Database>(path, Missing::create, usual_patience_ms);
+    if (opens_new(*database, format)) {
+        // Several processes may come here with a new file: the first makes it, the others see that it is there.
+        Transaction transaction(*database);
+        if (is_new(*database, format)) {
+            for (const std::string_view table : format.tables) {
+                database->execute(table);
+            }
+            database->execute(fmt::format("PRAGMA application_id = {}", format.application_id));
+            database->execute(fmt::format("PRAGMA user_version = {}", format.version));
+        }
+        transaction.commit();
+    }
+    return database;
 }
 
 }  // namespace normtune::sqlite

@@ -1,8 +1,9 @@
-// SQLite's C interface with owners and errors: as much of it as the store of winners needs.
+// SQLite's C interface with owners and errors: as much of it as the stores of a user need.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,8 @@ public:
     bool step();
     std::string text(int column) const;
     std::int64_t whole(int column) const;
+    /// NaN where there is none; NaN is bound as none.
+    double number(int column) const;
 
 private:
     friend class Database;
@@ -78,5 +81,19 @@ private:
     Database& database_;
     bool open_ = true;
 };
+
+/// One of normtune's kinds of files.
+struct FileFormat {
+    std::int64_t application_id = 0;           // PRAGMA application_id: tells the file from other programs' databases
+    std::int64_t version = 1;                  // PRAGMA user_version: raised where an older normtune would misread
+    std::string_view name;                     // in messages: "store"
+    std::span<const std::string_view> tables;  // the statements that make a new one
+};
+
+/// None: there is no such file, or nothing was put into it yet. Never deletes a file or makes it anew. Throws what Database throws, and
+/// InputError where the file is another program's or of a newer normtune.
+std::unique_ptr<Database> open_file(const std::string& path, const FileFormat& format);
+/// Makes the file and its folders where they are missing.
+std::unique_ptr<Database> open_or_create_file(const std::string& path, const FileFormat& format);
 
 }  // namespace normtune::sqlite

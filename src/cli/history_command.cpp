@@ -1,0 +1,248 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/result_options.h"
+#include "judge/trend.h"
+#include "report/history_report.h"
+#include "store/history.h"
+#include "store/history_rows.h"
+#include "store/results_stream.h"
+#include "support/atomic_file.h"
+#include "support/clock.h"
+#include "support/config_file.h"
+#include "support/pattern.h"
+#include "trial/field.h"
+
+namespace normtune::cli {
+namespace {
+
+enum class Action { add, list, trend, export_, import };
+constexpr NameTable<Action, 5> action_names{{"add", "list", "trend", "export", "import"}};
+constexpr std::int64_t most_nights = 10'000;
+constexpr std::size_t day_length = 10;  // "2026-11-20"
+
+class HistoryCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        options.one("ACTION", name_of(action_names, action_),
+                    "add: put results into the history\nlist: the runs that it has\ntrend: what changed, when and with what; exit code 1 "
+                    "where the\nnewest run is a regression\nexport: one run for another tool; import: runs of another tool");
+        options.many("FILE", file(files_),
+                     "add: results.json or results.csv files, or run folders\nimport: Bencher's JSON (BMF) or Google Benchmark's");
+        options.one("--db", file(database_), "The history (default: $NORMTUNE_HISTORY, else\n~/.local/share/normtune/history.sqlite3)");
+        options.group("add and import: what files do not say");
+        options.one("--started", text("TIME", labels_.started), "When the run began, as 2026-11-20T23:59:59Z");
+        options.one("--revision", text("TEXT", labels_.revision), "Of the code that was measured (default: normtune's own)");
+        options.one("--compiler", text("TEXT", labels_.compiler), "With which it was compiled");
+        options.one("--driver", text("TEXT", labels_.driver), "Of the device");
+        options.group("trend, list and export");
+        options.one("--format", word_of({"text", "json", "markdown", "bmf", "google-benchmark"}, format_),
+                    "json: schemas/history.schema.json; markdown: for a comment;\nexport: bmf (the default) or google-benchmark");
+        options.one("--policy", shipped_file("gates", policy_), "Of trend: what counts, as for gate (default: default)");
+        options.one("--nights", whole_number(1, most_nights, nights_), "Of trend: the newest so many of each series (default: 300)");
+        options.one("--problem", text("PATTERN", filter_.problem), "Only these problems; * and ? match as in a shell");
+        options.one("--config", text("PATTERN", filter_.candidate), "Only these configurations, or provider:key");
+        options.one("--device-name", text("NAME", device_),
+                    "Only devices of this name, a pattern;\nadd and import: what the device is called");
+        options.one("--run", text("TIME", run_), "Of export: the run that began then (default: the newest)");
+        options.one("-o,--output", file(output_), "Of export: write this file instead of stdout");
+        options.example("normtune history add results/run-20261120T235959Z-1f3a --revision $(git rev-parse HEAD)");
+        options.example("normtune history trend --policy heuristics --format markdown");
+        options.example("normtune history export --format google-benchmark -o night.json");
+    }
+
+    ExitCode run(const std::vector<std::string>&) override {
+        if (!action_) {
+            throw InputError(fmt::format("what is to be done? give {}", fmt::join(action_names.names, ", ")));
+        }
+        require_options_of_action();
+        if (database_.empty()) {
+            database_ = history_path();
+        }
+        if (database_.empty()) {
+            throw InputError("NORMTUNE_HISTORY is empty, or HOME is not set, so there is no history; give --db FILE");
+        }
+        switch (*action_) {
+            case Action::add:
+            case Action::import:
+                return add();
+            case Action::list:
+                return list();
+            case Action::export_:
+                return export_run();
+            case Action::trend:
+                break;
+        }
+        return trend();
+    }
+
+private:
+    bool adds() const { return *action_ == Action::add || *action_ == Action::import; }
+
+    void require_options_of_action() {
+        const auto require = [&](std::string_view option, bool given, bool right, std::string_view where) {
+            if (given && !right) {
+                throw InputError(fmt::format("{} goes with history {}", option, where));
+            }
+        };
+        const bool reads = *action_ == Action::trend || *action_ == Action::export_;
+        require("a FILE", !files_.empty(), adds(), "add and import");
+        require("--started", !labels_.started.empty(), adds(), "add and import");
+        require("--revision", !labels_.revision.empty(), adds(), "add and import");
+        require("--compiler", !labels_.compiler.empty(), adds(), "add and import");
+        require("--driver", !labels_.driver.empty(), adds(), "add and import");
+        require("--policy", !policy_.empty(), *action_ == Action::trend, "trend");
+        require("--nights", nights_.has_value(), *action_ == Action::trend, "trend");
+        require("--problem", !filter_.problem.empty(), reads, "trend and export");
+        require("--config", !filter_.candidate.empty(), reads, "trend and export");
+        require("--run", !run_.empty(), *action_ == Action::export_, "export");
+        require("--output", !output_.empty(), *action_ == Action::export_, "export");
+        require("--format", !format_.empty(), !adds(), "trend, list and export");
+        const bool of_export = format_ == "bmf" || format_ == "google-benchmark";
+        require("--format " + format_, !format_.empty(), of_export == (*action_ == Action::export_),
+                of_export ? "export" : "trend and list");
+        for (const auto& [option, time] : {std::pair("--started", &labels_.started), std::pair("--run", &run_)}) {
+            if (!is_timestamp(*time)) {
+                throw InputError(fmt::format("{}: {} is not {}", option, quoted_for_message(*time), timestamp_wanted));
+            }
+        }
+        (adds() ? labels_.device : filter_.device) = device_;
+    }
+
+    /// Reads all before it adds any.
+    ExitCode add() {
+        const bool import = *action_ == Action::import;
+        if (files_.empty()) {
+            throw InputError(import ? "no file is named; give Bencher's JSON or Google Benchmark's"
+                                    : "no results are named; give results.json or results.csv files, or run folders");
+        }
+        std::vector<HistoryBatch> batches;
+        std::vector<std::string> remarks;
+        for (const std::string& path : files_) {
+            const Notice notice("reading " + path);
+            HistoryInput input = import ? parse_benchmarks(read_file(path), path, labels_) : history_of(read_results(path), path, labels_);
+            std::move(input.batches.begin(), input.batches.end(), std::back_inserter(batches));
+            remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
+        }
+        constexpr std::time_t clock_slack_s = 24 * 3600;  // clocks of machines differ; by more than this, one is wrong
+        for (const HistoryBatch& batch : batches) {
+            if (batch.run.started > utc_timestamp(std::time(nullptr) + clock_slack_s)) {
+                throw InputError(
+                    fmt::format("{}: it began at {}, which is to come; --started says when it did", batch.run.source, batch.run.started));
+            }
+        }
+        const HistoryAdded added = HistoryStore::open_or_create(database_).add(batches);
+        for (const std::string& remark : remarks) {
+            complain(remark);
+        }
+        std::string line = fmt::format("{} trials added to {}", added.fresh, database_);
+        line += added.replaced > 0 ? fmt::format(", {} replaced", added.replaced) : "";
+        line += added.same > 0 ? fmt::format(", {} were there already", added.same) : "";
+        print(line + "\n");
+        return ExitCode::good;
+    }
+
+    static Results read_results(const std::string& path) {
+        return path.ends_with(".csv") ? read_results_csv(path) : read_judged_results(path);
+    }
+
+    HistoryStore open() const {
+        std::optional<HistoryStore> store = HistoryStore::open(database_);
+        if (!store) {
+            throw InputError(fmt::format("{}: there is no history yet; normtune history add fills it", database_));
+        }
+        return std::move(*store);
+    }
+
+    ExitCode list() {
+        std::vector<HistoryRunSummary> runs = open().runs();
+        std::erase_if(runs, [&](const HistoryRunSummary& it) { return !device_.empty() && !matches_pattern(device_, it.run.device); });
+        if (format_ == "json") {
+            print_data(history_runs_json(runs));
+        } else {
+            print(history_runs_text(runs, format_ == "markdown", style_of(stdout)));
+        }
+        return ExitCode::good;
+    }
+
+    History read() const {
+        History history = open().read(filter_);
+        if (history.series.empty()) {
+            throw InputError(fmt::format("{}: has no trial of {}", database_,
+                                         filter_.problem.empty() && filter_.candidate.empty() && filter_.device.empty()
+                                             ? "any run"
+                                             : "this problem, configuration and device"));
+        }
+        return history;
+    }
+
+    ExitCode trend() {
+        constexpr std::int64_t usual_nights = 300;
+        filter_.nights = static_cast<std::size_t>(nights_.value_or(usual_nights));
+        const ConfigFile file = load_config("gates", policy_.empty() ? "default" : policy_);
+        const Policy policy = parse_policy(file.text, file.file);
+        History history = read();
+        if (policy.by == MatchBy::best) {
+            history = winners_of(history);
+        }
+        const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
+        if (format_ == "json") {
+            print_data(trend_json(history, trend));
+        } else {
+            print(format_ == "markdown" ? trend_markdown(history, trend) : trend_text(history, trend, style_of(stdout)));
+        }
+        return trend.regression() ? ExitCode::regression : ExitCode::good;
+    }
+
+    ExitCode export_run() {
+        const History history = read();
+        std::optional<std::uint32_t> wanted;
+        for (const HistorySeries& series : history.series) {
+            for (const HistoryNight& night : series.nights) {
+                const bool right = run_.empty() ? night.run >= wanted.value_or(0) : history.runs[night.run].started == run_;
+                wanted = right ? night.run : wanted;
+            }
+        }
+        if (!wanted) {
+            throw InputError(fmt::format("{}: no run began at {}; normtune history list names those that it has", database_, run_));
+        }
+        HistoryBatch batch{history.runs[*wanted], {}};
+        for (const HistorySeries& series : history.series) {
+            for (const HistoryNight& night : series.nights) {
+                if (night.run == *wanted) {
+                    batch.points.push_back({series.trial, history.codes[night.code], night.times});
+                }
+            }
+        }
+        const std::string json = format_ == "google-benchmark" ? google_benchmark_json(batch) : bencher_json(batch);
+        if (output_.empty()) {
+            print_data(json);
+        } else {
+            write_file_atomically(output_, json);
+        }
+        return ExitCode::good;
+    }
+
+    std::optional<Action> action_;
+    std::vector<std::string> files_;
+    std::string database_;
+    HistoryLabels labels_;
+    std::string format_;
+    std::string policy_;
+    std::optional<std::int64_t> nights_;
+    HistoryFilter filter_;
+    std::string device_;
+    std::string run_;
+    std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_history_command() {
+    return std::make_unique<HistoryCommand>();
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,351 @@
+#include "judge/change_points.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "measure/statistics.h"
+
+namespace normtune {
+namespace {
+
+constexpr double normal_median = 0.6744897501960817;  // of |x|
+constexpr std::size_t least_before = 5;               // nights of a level that another is compared with
+constexpr std::size_t least_after = 3;                // one night, or two, may be an accident
+constexpr std::size_t recent = 5;                     // nights that may be of a new level already: they say nothing of the usual noise
+constexpr std::size_t least_usual = 8;                // nights that say what is usual
+constexpr double prior_degrees = 5;                   // how far the usual noise is believed of a few nights
+constexpr double prior_phi = 0.3;                     // what is taken for φ, as if so many nights had said it:
+constexpr double prior_nights = 10;
+constexpr double most_phi = 0.8;
+constexpr double clip_deviations = 3;     // a night is no further from its level than that
+constexpr double least_deviation = 1e-5;  // files have times to five digits: no noise is less
+constexpr std::array<std::size_t, 14> lengths{3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224};
+constexpr std::size_t short_lengths = 3;
+constexpr double share_of_short = 0.5;
+
+double share(std::size_t length) {
+    return length < short_lengths ? share_of_short / short_lengths : (1 - share_of_short) / (lengths.size() - short_lengths);
+}
+
+double middle_of(std::span<const double> values, std::vector<double>& scratch) {
+    scratch.assign(values.begin(), values.end());
+    const auto middle = scratch.begin() + static_cast<std::ptrdiff_t>(scratch.size() / 2);
+    std::nth_element(scratch.begin(), middle, scratch.end());
+    return *middle;
+}
+
+/// Of the noise of a series about its levels.
+struct Scale {
+    double deviation = 0;  // of a usual night
+    double phi = 0;        // correlation of a night with the next
+    double degrees = 1;    // of freedom of the deviation
+
+    /// Variance of a mean, over that of a night, times nights.
+    double long_run() const { return (1 + phi) / (1 - phi); }
+};
+
+/// Sums over the first nights of a segment, of values between two bounds.
+struct Sums {
+    std::vector<double> weight{0};
+    std::vector<double> value{0};
+    std::vector<double> square{0};
+};
+
+struct Level {
+    double mean = 0;
+    double variance = 0;  // of the mean
+    double degrees = 0;
+};
+
+LevelChange difference(const Level& before, const Level& after) {
+    constexpr double tail = 0.025;
+    constexpr double most_degrees = 400;  // beyond, t is normal
+    const double variance = before.variance + after.variance;
+    const double satterthwaite =
+        variance * variance / (before.variance * before.variance / before.degrees + after.variance * after.variance / after.degrees);
+    const int degrees = static_cast<int>(std::clamp(satterthwaite, 1.0, most_degrees));
+    LevelChange out;
+    out.size = after.mean - before.mean;
+    const double error = std::sqrt(variance);
+    const double half = student_t_quantile(tail, degrees) * error;
+    out.low = out.size - half;
+    out.high = out.size + half;
+    out.p = std::min(1.0, 2 * student_t_tail(std::abs(out.size) / error, degrees));
+    return out;
+}
+
+/// One series on its way through the nights.
+class Pass {
+public:
+    Pass(std::span<const double> values, std::span<const double> noise) : values_(values), noise_(noise) {}
+
+    /// The level ends before `night`: what is left of its nights is noise.
+    void close(std::size_t night) {
+        const double middle = middle_of(part(values_, begin_, night), scratch_);
+        for (; begin_ < night; ++begin_) {
+            residuals_.push_back((values_[begin_] - middle) / noise_at(begin_));
+        }
+    }
+
+    /// The smallest p over the splits of the present segment, each over its share of the false alarms; 2: nothing to test.
+    struct Alarm {
+        double p = 2;
+        std::size_t after = 0;
+    };
+    Alarm test(std::size_t end) {
+        Alarm out;
+        const std::size_t nights = end - begin_;
+        if (nights < least_before + least_after || end < least_usual + recent) {
+            return out;
+        }
+        const Scale scale = usual_scale(end - recent);
+        const double middle = middle_of(part(values_, begin_, end), scratch_);
+        const double reach = clip_deviations * scale.deviation;
+        sum(begin_, end, middle - reach, middle + reach);
+        for (std::size_t i = 0; i < lengths.size() && lengths[i] + least_before <= nights; ++i) {
+            const std::size_t split = nights - lengths[i];
+            const Level before = long_level(split, scale);
+            const Level after = short_level(begin_ + split, end, scale);
+            constexpr double least_squared_t = 4;  // most splits are nowhere near, and the tail of t is dear
+            if (std::pow(after.mean - before.mean, 2) < least_squared_t * (before.variance + after.variance)) {
+                continue;
+            }
+            const double p = difference(before, after).p / share(i);
+            if (p < out.p) {
+                out = {p, lengths[i]};
+            }
+        }
+        return out;
+    }
+
+    /// Where [begin, end) is best split in two, and what else the likelihood leaves open; `guess` is near.
+    void locate(std::size_t begin, std::size_t guess, std::size_t end, ChangePoint& point) {
+        const Scale scale = scale_about(begin, guess, end);
+        const double a = middle_of(part(values_, begin, guess), scratch_);
+        const double b = middle_of(part(values_, guess, end), scratch_);
+        const double reach = clip_deviations * scale.deviation;
+        sum(begin, end, std::min(a, b) - reach, std::max(a, b) + reach);
+        const std::size_t nights = end - begin;
+        const auto explained = [&](std::size_t split) {
+            const double before = sums_.weight[split];
+            const double after = sums_.weight[nights] - before;
+            const double d = (sums_.value[nights] - sums_.value[split]) / after - sums_.value[split] / before;
+            return d * d * before * after / (before + after);
+        };
+        std::size_t best = least_after;
+        for (std::size_t split = least_after; split + least_after <= nights; ++split) {
+            best = explained(split) > explained(best) ? split : best;
+        }
+        // Twice the logarithm of the likelihood ratio, as of independent nights that vary by as much in the long run.
+        constexpr double chi_square_95 = 3.841458820694124;
+        const double least = explained(best) - chi_square_95 * scale.deviation * scale.deviation * scale.long_run();
+        std::size_t earliest = best;
+        std::size_t latest = best;
+        while (earliest > least_after && explained(earliest - 1) >= least) {
+            --earliest;
+        }
+        while (latest + least_after < nights && explained(latest + 1) >= least) {
+            ++latest;
+        }
+        point.night = begin + best;
+        point.earliest = begin + earliest;
+        point.latest = begin + latest;
+    }
+
+    LevelChange change(std::size_t begin, std::size_t split, std::size_t end) {
+        const Scale scale = scale_about(begin, split, end);
+        return difference(level(begin, split, scale), level(split, end, scale));
+    }
+
+    std::size_t begin() const { return begin_; }
+
+private:
+    static std::span<const double> part(std::span<const double> all, std::size_t begin, std::size_t end) {
+        return all.subspan(begin, end - begin);
+    }
+    double noise_at(std::size_t night) const { return noise_.empty() ? 1 : noise_[night]; }
+    double weight_at(std::size_t night) const { return 1 / (noise_at(night) * noise_at(night)); }
+
+    /// From residuals of nights that follow one another, each in units of its night's noise.
+    Scale scale_of(std::span<const double> residuals) {
+        scratch_.clear();
+        for (const double r : residuals) {
+            scratch_.push_back(std::abs(r));
+        }
+        const auto middle = scratch_.begin() + static_cast<std::ptrdiff_t>(scratch_.size() / 2);
+        std::nth_element(scratch_.begin(), middle, scratch_.end());
+        const double deviation = std::max(*middle / normal_median, least_deviation);
+        const double reach = clip_deviations * deviation;
+        double products = 0;
+        double squares = 0;
+        double last = 0;
+        for (const double residual : residuals) {
+            const double r = std::clamp(residual, -reach, reach);
+            squares += r * r;
+            products += r * last;
+            last = r;
+        }
+        const auto nights = static_cast<double>(residuals.size());
+        const double phi = squares > 0 ? products / squares : 0;
+        constexpr double efficiency = 0.37;  // of a median distance, on normal noise
+        return {deviation, std::clamp((nights * phi + prior_nights * prior_phi) / (nights + prior_nights), 0.0, most_phi),
+                std::max(1.0, efficiency * (nights - 1))};
+    }
+    /// Of the levels that are over, and of the present one up to a night.
+    Scale usual_scale(std::size_t end) {
+        const std::size_t closed = residuals_.size();
+        if (end > begin_ + 1) {
+            const double middle = middle_of(part(values_, begin_, end), scratch_);
+            for (std::size_t i = begin_; i < end; ++i) {
+                residuals_.push_back((values_[i] - middle) / noise_at(i));
+            }
+        }
+        const Scale out = scale_of(residuals_);
+        residuals_.resize(closed);
+        return out;
+    }
+    /// Of two levels.
+    Scale scale_about(std::size_t begin, std::size_t split, std::size_t end) {
+        std::vector<double> residuals;
+        for (const auto& [from, to] : {std::pair(begin, split), std::pair(split, end)}) {
+            const double middle = middle_of(part(values_, from, to), scratch_);
+            for (std::size_t i = from; i < to; ++i) {
+                residuals.push_back((values_[i] - middle) / noise_at(i));
+            }
+        }
+        return scale_of(residuals);
+    }
+
+    void sum(std::size_t begin, std::size_t end, double low, double high) {
+        sums_.weight.resize(1);
+        sums_.value.resize(1);
+        sums_.square.resize(1);
+        for (std::size_t i = begin; i < end; ++i) {
+            const double weight = weight_at(i);
+            const double value = std::clamp(values_[i], low, high);
+            sums_.weight.push_back(sums_.weight.back() + weight);
+            sums_.value.push_back(sums_.value.back() + weight * value);
+            sums_.square.push_back(sums_.square.back() + weight * value * value);
+        }
+    }
+    /// Of the first nights of what was summed: clipped, and not less noisy than is usual.
+    Level long_level(std::size_t nights, const Scale& scale) const {
+        const double weight = sums_.weight[nights];
+        Level out;
+        out.mean = sums_.value[nights] / weight;
+        const double own = std::max(0.0, sums_.square[nights] / weight - out.mean * out.mean) * weight / static_cast<double>(nights);
+        out.variance = std::max(scale.deviation * scale.deviation, own) * scale.long_run() / weight;
+        out.degrees = std::min(scale.degrees, static_cast<double>(nights - 1));
+        return out;
+    }
+    /// Of a few nights: nothing is left out, and their own noise is part of the estimate.
+    Level short_level(std::size_t begin, std::size_t end, const Scale& scale) const {
+        double weights = 0;
+        double sum = 0;
+        double squares = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            weights += weight_at(i);
+            sum += weight_at(i) * values_[i];
+            if (i > begin) {
+                const double d = values_[i] - values_[i - 1];
+                squares += 2 * d * d / (noise_at(i) * noise_at(i) + noise_at(i - 1) * noise_at(i - 1));
+            }
+        }
+        const auto differences = static_cast<double>(end - begin - 1);
+        const double own = squares / differences / (2 * (1 - scale.phi));
+        const double degrees = 2.0 / 3 * differences;  // squares of successive differences are no independent ones
+        const double usual = scale.deviation * scale.deviation;
+        const double prior = std::min(prior_degrees, scale.degrees);
+        const double moderated = (prior * usual + degrees * own) / (prior + degrees);
+        return {sum / weights, std::max(usual, moderated) * scale.long_run() / weights, prior + degrees};
+    }
+    Level level(std::size_t begin, std::size_t end, const Scale& scale) {
+        constexpr std::size_t few = 10;
+        if (end - begin < few) {
+            return short_level(begin, end, scale);
+        }
+        const double middle = middle_of(part(values_, begin, end), scratch_);
+        const double reach = clip_deviations * scale.deviation;
+        sum(begin, end, middle - reach, middle + reach);
+        return long_level(end - begin, scale);
+    }
+
+    std::span<const double> values_;
+    std::span<const double> noise_;
+    std::size_t begin_ = 0;  // of the present level
+    std::vector<double> residuals_;
+    std::vector<double> scratch_;
+    Sums sums_;
+};
+
+}  // namespace
+
+std::vector<ChangePoint> find_change_points(std::span<const double> values, std::span<const double> noise,
+                                            const ChangePointSettings& settings) {
+    std::vector<ChangePoint> points;
+    Pass pass(values, noise);
+    for (std::size_t end = 1; end <= values.size(); ++end) {
+        const Pass::Alarm alarm = pass.test(end);
+        if (alarm.p <= settings.false_alarms_a_night) {
+            ChangePoint& point = points.emplace_back();
+            pass.locate(pass.begin(), end - alarm.after, end, point);
+            point.found = end - 1;
+            point.p = alarm.p;
+            pass.close(point.night);
+        }
+    }
+    // What came later says more of where and how much.
+    const auto begin_of = [&](std::size_t i) { return i == 0 ? 0 : points[i - 1].night; };
+    const auto end_of = [&](std::size_t i) { return i + 1 < points.size() ? points[i + 1].night : values.size(); };
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        pass.locate(begin_of(i), points[i].night, end_of(i), points[i]);
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        points[i].change = pass.change(begin_of(i), points[i].night, end_of(i));
+    }
+    return points;
+}
+
+LevelChange change_at(std::span<const double> values, std::span<const double> noise, std::size_t begin, std::size_t split,
+                      std::size_t end) {
+    return Pass(values, noise).change(begin, split, end);
+}
+
+std::vector<double> noise_of_nights(std::span<const std::vector<double>> series, std::size_t nights) {
+    constexpr std::size_t least_series = 10;
+    std::vector<double> squares(nights, 1);
+    std::vector<std::vector<double>> changes(nights);
+    std::vector<double> all;
+    for (const std::vector<double>& values : series) {
+        all.clear();
+        for (std::size_t i = 1; i < nights; ++i) {
+            const double d = values[i] - values[i - 1];
+            if (std::isnan(d)) {
+                continue;
+            }
+            // Only what was known on the night, as everywhere here.
+            all.insert(std::upper_bound(all.begin(), all.end(), std::abs(d)), std::abs(d));
+            const double usual = std::max(all[all.size() / 2], least_deviation);
+            changes[i].push_back(d / usual);
+        }
+    }
+    for (std::size_t i = 1; i < nights; ++i) {
+        if (changes[i].size() >= least_series) {
+            const double common = median(changes[i]);
+            for (double& d : changes[i]) {
+                d = std::abs(d - common);
+            }
+            squares[i] = std::pow(median(changes[i]), 2);
+        }
+    }
+    std::vector<double> out(nights, 1);
+    for (std::size_t i = 2; i < nights; ++i) {
+        std::array<double, 3> last{squares[i - 2], squares[i - 1], squares[i]};
+        std::sort(last.begin(), last.end());
+        out[i] = std::sqrt(std::max(1.0, last[1]));
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,129 @@
+// A user's database of results over time: what each run measured of each trial (docs/history.md). One SQLite file that any number of
+// processes share, beside the store of winners, which forgets what has passed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/sqlite.h"
+
+namespace normtune {
+
+/// A run on one device: a night, mostly. A text is empty where it is not known.
+struct HistoryRun {
+    std::string started;  // UTC
+    std::string backend;
+    std::string device;
+    std::string arch;
+    std::string device_id;  // the UUID, else what else tells devices of one name apart
+    bool has_uuid = false;  // device_id is the UUID
+    std::string driver;
+    std::string compiler;
+    std::string revision;
+    std::string source;  // the file that it was read from
+};
+
+/// What is followed from run to run.
+struct HistoryTrial {
+    std::string problem;  // its key, or another benchmark's name
+    std::string provider;
+    std::string configuration;
+    std::string sites;  // joined by ';'
+    bool cold = true;
+
+    /// As Candidate::identity().
+    std::string candidate() const;
+};
+
+/// Microseconds; NaN: not known, but for p50.
+struct HistoryTimes {
+    double p20_us = 0;
+    double p50_us = 0;
+    double p80_us = 0;
+    double low_us = 0;  // 95 % interval of the median of rounds
+    double high_us = 0;
+    double floor_us = 0;
+    double copy_us = 0;  // p50 of the copy: results' limit_us
+    int rank = 0;        // 1: the winner of its problem; 0: not ranked
+};
+
+struct HistoryPoint {
+    HistoryTrial trial;
+    std::string code;  // hash of its machine code
+    HistoryTimes times;
+};
+
+struct HistoryBatch {
+    HistoryRun run;
+    std::vector<HistoryPoint> points;  // each trial once
+};
+
+/// A run's number and what it measured.
+struct HistoryNight {
+    std::uint32_t run = 0;   // in History::runs
+    std::uint32_t code = 0;  // in History::codes
+    HistoryTimes times;
+};
+
+struct HistorySeries {
+    HistoryTrial trial;
+    std::string device;
+    std::vector<HistoryNight> nights;  // in the order of their runs
+};
+
+struct History {
+    std::vector<HistoryRun> runs;  // the earliest first
+    std::vector<HistorySeries> series;
+    std::vector<std::string> codes{""};
+};
+
+/// Patterns of support/pattern.h; empty ones take everything.
+struct HistoryFilter {
+    std::string problem;
+    std::string candidate;
+    std::string device;
+    std::size_t nights = 0;  // of each series the newest so many; 0: all
+};
+
+struct HistoryAdded {
+    std::int64_t fresh = 0;
+    std::int64_t replaced = 0;  // were there with other values
+    std::int64_t same = 0;
+};
+
+struct HistoryRunSummary {
+    HistoryRun run;
+    std::int64_t trials = 0;
+};
+
+/// $NORMTUNE_HISTORY, else $XDG_DATA_HOME/normtune/history.sqlite3, else ~/.local/share/normtune/history.sqlite3. Empty where
+/// NORMTUNE_HISTORY is set to nothing, and where HOME is not known.
+std::string history_path();
+
+/// Everything throws InputError (damaged, another program's file, written by a newer normtune) or SystemError (cannot be opened, written
+/// or locked). The file is never deleted or made anew. One connection: for one thread.
+class HistoryStore {
+public:
+    /// None: there is no such file, or nothing was put into it yet.
+    static std::optional<HistoryStore> open(const std::string& path);
+    /// Makes the file and its folders where they are missing.
+    static HistoryStore open_or_create(const std::string& path);
+
+    /// In one transaction: all or none. A run is known by its start and its device: what is added again takes the place of what was there.
+    HistoryAdded add(std::span<const HistoryBatch> batches);
+    std::vector<HistoryRunSummary> runs();
+    History read(const HistoryFilter& filter);
+
+private:
+    explicit HistoryStore(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
+
+    std::unique_ptr<sqlite::Database> database_;
+};
+
+}  // namespace normtune

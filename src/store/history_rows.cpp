@@ -1,0 +1,121 @@
+#include "store/history_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "measure/statistics.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+double positive(double us) {
+    return us > 0 ? us : unknown;
+}
+
+HistoryTimes times_of(const Measurement& measured) {
+    constexpr double confidence = 0.95;
+    HistoryTimes out{positive(measured.p20_us),   measured.p50_us, positive(measured.p80_us), unknown, unknown, positive(measured.floor_us),
+                     positive(measured.limit_us), measured.rank};
+    std::vector<double> rounds;
+    for (const Round& round : measured.rounds) {
+        if (round.median_us > 0) {  // a CSV has their number alone
+            rounds.push_back(round.median_us);
+        }
+    }
+    if (!rounds.empty()) {
+        if (const Interval interval = median_interval(rounds, confidence); interval.coverage >= confidence) {
+            out.low_us = interval.low;
+            out.high_us = interval.high;
+        }
+    }
+    return out;
+}
+
+HistoryPoint point_of(const Record& record) {
+    return {{record.problem.key(), std::string(record.candidate.provider()), record.candidate.key(), joined_sites(record.problem.uses),
+             record.measurement->cold},
+            record.compile ? record.compile->code_hash : "",
+            times_of(*record.measurement)};
+}
+
+void label(std::string& text, const std::string& wanted) {
+    if (!wanted.empty()) {
+        text = wanted;
+    }
+}
+
+HistoryRun run_of(const Record& record, const Environment& environment, const std::string& source, const HistoryLabels& labels) {
+    const DeviceInfo& device = environment.device;
+    HistoryRun run;
+    run.started = environment.started;
+    run.backend = backend_names.name(record.backend);
+    run.device = record.device;
+    run.arch = record.arch;
+    run.has_uuid = !device.uuid.empty() && (record.device_id.empty() || record.device_id == device.id);
+    run.device_id = run.has_uuid ? device.uuid : record.device_id.empty() ? device.id : record.device_id;
+    run.driver = device.driver;
+    run.revision = environment.source_revision;
+    run.source = source;
+    label(run.started, labels.started);
+    label(run.device, labels.device);
+    label(run.driver, labels.driver);
+    label(run.compiler, labels.compiler);
+    label(run.revision, labels.revision);
+    return run;
+}
+
+}  // namespace
+
+HistoryInput history_of(const Results& results, const std::string& source, const HistoryLabels& labels) {
+    HistoryInput out;
+    std::map<std::string, std::size_t> devices;  // batches by the name and the id that records have
+    std::size_t dropped = 0;
+    for (const Record& record : results.records) {
+        if (record.outcome != Outcome::passed || !record.measurement || !(record.measurement->p50_us > 0)) {
+            continue;
+        }
+        if (record.measurement->stop_reason == StopReason::dropped) {
+            ++dropped;
+            continue;
+        }
+        const auto [place, added] = devices.try_emplace(record.device + '\n' + record.device_id, out.batches.size());
+        if (added) {
+            out.batches.push_back({run_of(record, results.environment, source, labels), {}});
+        }
+        HistoryBatch& batch = out.batches[place->second];
+        if (labels.started.empty() && results.environment.started.empty() && !record.timestamp.empty()) {
+            batch.run.started = batch.run.started.empty() ? record.timestamp : std::min(batch.run.started, record.timestamp);
+        }
+        batch.points.push_back(point_of(record));
+    }
+    if (out.batches.empty()) {
+        throw InputError(fmt::format("{}: no trial in it passed and was measured{}", source,
+                                     dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : ""));
+    }
+    if (dropped > 0) {
+        out.remarks.push_back(fmt::format("{}: {} trials that a race dropped after few rounds are left out", source, dropped));
+    }
+    for (const HistoryBatch& batch : out.batches) {
+        if (batch.run.started.empty()) {
+            throw InputError(fmt::format("{}: it does not say when the run began; give --started 2026-11-20T23:59:59Z", source));
+        }
+        if (!batch.run.has_uuid && batch.run.backend != backend_names.name(Backend::cpu) &&
+            batch.run.backend != backend_names.name(Backend::replay)) {
+            out.remarks.push_back(
+                batch.run.device_id.empty()
+                    ? fmt::format("{}: the device has neither UUID nor id: another of the same name would not be told", source)
+                    : fmt::format("{}: the device has no UUID (an older file, or one of several devices); it is told by its "
+                                  "id {}, which is its place in the machine",
+                                  source, batch.run.device_id));
+        }
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,38 @@
+// Results as a history takes them, and a history's nights as other tools' files have them: Bencher's Metric Format and Google Benchmark's
+// JSON, both ways. Pure but for reading files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/history.h"
+#include "store/results.h"
+
+namespace normtune {
+
+/// What the user says of a run, in place of what its file says; empty: nothing.
+struct HistoryLabels {
+    std::string started;
+    std::string device;
+    std::string driver;
+    std::string compiler;
+    std::string revision;
+};
+
+struct HistoryInput {
+    std::vector<HistoryBatch> batches;  // one a device
+    std::vector<std::string> remarks;   // what is not as usual, a line each
+};
+
+/// What passed and was measured to the end. `source`: the file. Throws InputError where nothing was, or no run can be told by it.
+HistoryInput history_of(const Results& results, const std::string& source, const HistoryLabels& labels);
+
+/// {name: {"latency": {value, lower_value, upper_value}, "floor": …, "copy": …}}, nanoseconds.
+std::string bencher_json(const HistoryBatch& batch);
+/// {"context": …, "benchmarks": […]}, microseconds; what the context says of the run are texts of normtune's own.
+std::string google_benchmark_json(const HistoryBatch& batch);
+/// Either of them. Throws InputError: neither, or no benchmark in it, or no start or device, which the labels then have to say.
+HistoryInput parse_benchmarks(std::string_view text, const std::string& file, const HistoryLabels& labels);
+
+}  // namespace normtune
