@@ -10,7 +10,8 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t most_text_changes = 100;
+constexpr std::size_t most_of_group = 5;
+constexpr std::size_t most_groups = 50;
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 constexpr std::size_t most_facet = 24;         // characters of a hash or a version
 
@@ -69,27 +70,52 @@ std::string interval_text(const LevelChange& change) {
     return fmt::format("{} ({} … {})", trend_size_text(change.size), trend_size_text(change.low), trend_size_text(change.high));
 }
 
-/// "2026-11-20: +2.1% (+1.9% … +2.3%), p < 0.0001; told after 3 nights".
-std::string change_line(const History& history, const Listed& it) {
-    const ChangePoint& point = it.change->point;
-    return fmt::format("{}: {}, {}; told after {} nights", started(history, *it.trend, point.night).substr(0, 10),
-                       interval_text(point.change), p_text(point.p), std::max(point.found, point.night) + 1 - point.night);
+/// "+2.1% (+1.9% … +2.3%), p < 0.0001, told after 3 nights".
+std::string change_line(const TrendChange& change) {
+    const ChangePoint& point = change.point;
+    std::string out = fmt::format("{}, {}, told after {} nights", interval_text(point.change), p_text(point.p),
+                                  std::max(point.found, point.night) + 1 - point.night);
+    if (change.floor_us != 0 || change.copy != 0) {
+        out += fmt::format("; without{}{}: {}", change.floor_us != 0 ? fmt::format(" floor {:+.3f} µs", change.floor_us) : "",
+                           change.copy != 0 ? fmt::format(" copy {}", trend_size_text(change.copy)) : "", interval_text(change.own));
+    }
+    return out;
 }
 
-/// What else is known of it, a line each.
-std::vector<std::string> details(const TrendChange& change) {
-    std::vector<std::string> out{trend_causes_text(change)};
-    if (change.floor_us != 0 || change.copy != 0) {
-        std::string line = "with it:";
-        line += change.floor_us != 0 ? fmt::format(" floor {:+.3f} µs", change.floor_us) : "";
-        line += change.copy != 0 ? fmt::format(" copy {}", trend_size_text(change.copy)) : "";
-        out.push_back(line + fmt::format("; without that {}", interval_text(change.own)));
-    }
+/// "cause: floor; driver 580.1 → 590.1".
+std::string cause_line(const TrendChange& change) {
+    std::string out = trend_causes_text(change);
     for (const ChangedFacet& facet : change.changed) {
-        out.push_back(fmt::format("{} {} → {}", cause_names.name(facet.facet), shortened(facet.before), shortened(facet.after)));
+        if (facet.facet != Cause::code) {
+            out += fmt::format("; {} {} → {}", cause_names.name(facet.facet), shortened(facet.before), shortened(facet.after));
+        }
     }
-    if (change.of > 1) {
-        out.push_back(fmt::format("{} of {} series changed that night in this direction", change.with_it, change.of));
+    return out;
+}
+
+/// "code abc → def"; empty: it did not change.
+std::string code_line(const TrendChange& change) {
+    for (const ChangedFacet& facet : change.changed) {
+        if (facet.facet == Cause::code) {
+            return fmt::format("code {} → {}", shortened(facet.before), shortened(facet.after));
+        }
+    }
+    return "";
+}
+
+/// Changes of one night with one cause.
+struct Group {
+    std::string title;
+    std::vector<Listed> changes;
+};
+
+std::vector<Group> groups_of(const History& history, const Trend& trend) {
+    std::vector<Group> out;
+    for (const Listed& it : changes_of(history, trend)) {
+        const std::string title =
+            fmt::format("{} {}", started(history, *it.trend, it.change->point.night).substr(0, 10), cause_line(*it.change));
+        const auto found = std::find_if(out.begin(), out.end(), [&](const Group& group) { return group.title == title; });
+        (found == out.end() ? out.emplace_back(Group{title, {}}) : *found).changes.push_back(it);
     }
     return out;
 }
@@ -160,18 +186,25 @@ std::string trend_text(const History& history, const Trend& trend, const Style& 
             out += for_terminal(name_of(*series->series)) + "\n  " + for_terminal(regression_line(*series)) + "\n";
         }
     }
-    const std::vector<Listed> changes = changes_of(history, trend);
-    if (!changes.empty()) {
-        out += "\n" + style.bold("Changes") + "\n";
+    const std::vector<Group> groups = groups_of(history, trend);
+    if (!groups.empty()) {
+        out += "\n" + style.bold("Changes, the newest first") + "\n";
     }
-    for (std::size_t i = 0; i < std::min(changes.size(), most_text_changes); ++i) {
-        out += for_terminal(name_of(*changes[i].trend->series)) + "\n  " + for_terminal(change_line(history, changes[i])) + "\n";
-        for (const std::string& line : details(*changes[i].change)) {
-            out += "  " + for_terminal(line) + "\n";
+    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+        const Group& group = groups[i];
+        out += fmt::format("{} ({} of {} series)\n", for_terminal(group.title), group.changes.size(), group.changes.front().change->of);
+        for (std::size_t k = 0; k < std::min(group.changes.size(), most_of_group); ++k) {
+            const Listed& it = group.changes[k];
+            const std::string code = code_line(*it.change);
+            out += "  " + for_terminal(name_of(*it.trend->series)) + "\n    " + for_terminal(change_line(*it.change)) + "\n";
+            out += code.empty() ? "" : "    " + for_terminal(code) + "\n";
+        }
+        if (group.changes.size() > most_of_group) {
+            out += fmt::format("  … and {} more\n", group.changes.size() - most_of_group);
         }
     }
-    if (changes.size() > most_text_changes) {
-        out += fmt::format("… and {} more (--format json has all)\n", changes.size() - most_text_changes);
+    if (groups.size() > most_groups) {
+        out += fmt::format("… and {} more (--format json has all)\n", groups.size() - most_groups);
     }
     return out;
 }
@@ -201,14 +234,13 @@ std::string trend_markdown(const History& history, const Trend& trend) {
     const std::vector<Listed> changes = changes_of(history, trend);
     std::string rows;
     for (const Listed& it : changes) {
-        const std::vector<std::string> lines = details(*it.change);
+        const std::string code = code_line(*it.change);
         add(rows, {started(history, *it.trend, it.change->point.night).substr(0, 10), markdown_code(name_of(*it.trend->series)),
-                   for_markdown(interval_text(it.change->point.change)), for_markdown(p_text(it.change->point.p)),
-                   for_markdown(fmt::format("{}", fmt::join(lines, "; ")))});
+                   for_markdown(change_line(*it.change)), for_markdown(cause_line(*it.change) + (code.empty() ? "" : "; " + code))});
     }
     if (!rows.empty()) {
         out += fmt::format("<details><summary>{} changes</summary>\n\n{}{}\n</details>\n", changes.size(),
-                           Table("night|series|change|sure|what changed with it").markdown(), rows);
+                           Table("night|series|change|cause, and what changed with it").markdown(), rows);
     }
     return left_out > 0 ? out + fmt::format("\n… and {} more rows.\n", left_out) : out;
 }

@@ -14,6 +14,11 @@ SKIP = 77
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "schemas"
 REPLAY = "--backend replay --replay-script replay.yaml"
 SELECTION = f"--shapes shapes.yaml --space space.yaml {REPLAY}"
+# Thirty nights of another tool's benchmark, the last five slower.
+HISTORY = (
+    "for n in $(seq 10 39); do t=$((1000 + n * 7 % 5 + (n > 34) * 200)); echo '{\"x\": {\"latency\": {\"value\": '$t'}}}' > b.json; "
+    "normtune history import b.json --db h --started 19$n-01-01T00:00:00Z --device-name d --revision r$n >/dev/null || exit 2; done; "
+)
 CASES = [
     (f"normtune plan {SELECTION} --format json", "plan.schema.json"),
     (f"normtune plan {SELECTION} --format json --list --show-pruned", "plan.schema.json"),
@@ -29,6 +34,10 @@ CASES = [
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune history add run --db h >/dev/null && "
+     "normtune history trend --db h --format json", "history.schema.json"),
+    (HISTORY + "normtune history trend --db h --format json || test $? = 1", "history.schema.json"),
+    (HISTORY + "normtune history list --db h --format json", "history.schema.json"),
     ("normtune compare liger_before.csv liger_printed.txt --format json || true", "comparison.schema.json"),
     ("normtune devices --format json", "tables.schema.json"),
     ("normtune gate --baseline liger_before.csv --candidate liger_after.csv --format json || true", "tables.schema.json"),

@@ -1,0 +1,227 @@
+#include "store/history.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "store/history_rows.h"
+#include "store/sample_results.h"
+#include "support/error.h"
+#include "support/temporary_folder.h"
+
+namespace normtune {
+namespace {
+
+using testing::sample_trial;
+using testing::TemporaryFolder;
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+HistoryBatch night(int day, double p50_us = 10) {
+    HistoryBatch out;
+    out.run = {fmt::format("2026-11-{:02}T02:00:00Z", day), "cuda", "GPU", "sm_90", "GPU-1", true, "580.1", "", "abc", "night.json"};
+    for (int i = 0; i < 3; ++i) {
+        out.points.push_back({{fmt::format("rms_norm/forward/bf16/llama/{}x4096", i + 1), "normtune",
+                               "w4.t128.r1.row.registers.even.per_row", "hidden", true},
+                              "hash",
+                              {9, p50_us + i, 12, unknown, unknown, 1, 8, i == 0 ? 1 : 0}});
+    }
+    return out;
+}
+
+HistoryAdded add(const std::string& path, std::vector<HistoryBatch> batches) {
+    return HistoryStore::open_or_create(path).add(batches);
+}
+
+void run_sql(const std::string& path, const char* sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+}
+
+template <typename Work>
+std::string refusal(const Work& work) {
+    try {
+        work();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(History, GivesBackWhatWasPutInOrderOfNights) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/below/h.sqlite3";
+    EXPECT_FALSE(HistoryStore::open(path));
+    EXPECT_EQ(add(path, {night(9, 11), night(7)}).fresh, 6);
+    EXPECT_EQ(add(path, {night(8)}).fresh, 3);
+    std::optional<HistoryStore> store = HistoryStore::open(path);
+    ASSERT_TRUE(store);
+    const History history = store->read({});
+    ASSERT_EQ(history.series.size(), 3U);
+    const HistorySeries& series = history.series[0];
+    ASSERT_EQ(series.nights.size(), 3U);
+    EXPECT_EQ(history.runs[series.nights[0].run].started, "2026-11-07T02:00:00Z");
+    EXPECT_EQ(series.nights[2].times.p50_us, 11);
+    EXPECT_TRUE(std::isnan(series.nights[2].times.low_us));
+    EXPECT_EQ(series.nights[2].times.copy_us, 8);
+    EXPECT_EQ(series.nights[2].times.rank, 1);
+    EXPECT_EQ(history.codes[series.nights[0].code], "hash");
+    EXPECT_EQ(history.runs[0].device_id, "GPU-1");
+    EXPECT_TRUE(history.runs[0].has_uuid);
+    EXPECT_EQ(series.trial.candidate(), "w4.t128.r1.row.registers.even.per_row");
+    EXPECT_EQ(store->runs().size(), 3U);
+    EXPECT_EQ(store->read({"*/2x*", "", "", 2}).series.size(), 1U);
+    EXPECT_EQ(store->read({"*/2x*", "", "", 2}).series[0].nights.size(), 2U);
+    EXPECT_TRUE(store->read({"", "", "other*", 0}).series.empty());
+}
+
+TEST(History, TheSameTwiceIsThereOnce) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    add(path, {night(7)});
+    const HistoryAdded again = add(path, {night(7)});
+    EXPECT_EQ(again.fresh, 0);
+    EXPECT_EQ(again.same, 3);
+    EXPECT_EQ(again.replaced, 0);
+    HistoryBatch other = night(7);
+    other.points[1].times.p50_us = 20;
+    other.points.push_back(other.points[0]);
+    other.points.back().trial.cold = false;
+    const HistoryAdded changed = add(path, {other});
+    EXPECT_EQ(changed.fresh, 1);
+    EXPECT_EQ(changed.same, 2);
+    EXPECT_EQ(changed.replaced, 1);
+    EXPECT_EQ(HistoryStore::open(path)->read({}).series[1].nights[0].times.p50_us, 20);
+}
+
+TEST(History, RefusesWhatIsNoHistory) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    std::ofstream(path) << "this is text, and long enough to be looked at";
+    EXPECT_NE(refusal([&] { HistoryStore::open(path); }).find("is damaged or no database"), std::string::npos);
+    const std::string other = folder.path() + "/other.sqlite3";
+    run_sql(other, "CREATE TABLE t (x)");
+    EXPECT_NE(refusal([&] { add(other, {night(1)}); }).find("another program"), std::string::npos);
+    const std::string newer = folder.path() + "/newer.sqlite3";
+    add(newer, {night(1)});
+    run_sql(newer, "PRAGMA user_version = 2");
+    EXPECT_NE(refusal([&] { HistoryStore::open(newer); }).find("newer normtune (version 2 of the history, this one reads 1)"),
+              std::string::npos);
+    const std::string edited = folder.path() + "/edited.sqlite3";
+    add(edited, {night(1)});
+    run_sql(edited, "UPDATE points SET p50_us = -1");
+    EXPECT_NE(refusal([&] { HistoryStore::open(edited)->read({}); }).find("not put there by normtune"), std::string::npos);
+    run_sql(edited, "UPDATE points SET p50_us = 1; UPDATE runs SET started = 'yesterday'");
+    EXPECT_NE(refusal([&] { HistoryStore::open(edited)->read({}); }).find("'yesterday'"), std::string::npos);
+}
+
+Results measured() {
+    Results out;
+    out.environment.started = "2026-11-20T02:00:00Z";
+    out.environment.source_revision = "abc";
+    out.environment.device.id = "0000:41:00.0";
+    Problem problem;
+    problem.shape = {4, 1024, 1024};
+    Configuration other;
+    other.num_warps = 8;
+    out.records = {sample_trial(problem, Configuration{}, 10, 1), sample_trial(problem, other, 11, 2)};
+    for (Record& record : out.records) {
+        record.device_id = out.environment.device.id;
+        record.backend = Backend::cuda;
+    }
+    return out;
+}
+
+TEST(HistoryRows, ResultsBecomeABatchADevice) {
+    Results results = measured();
+    results.environment.device.uuid = "GPU-1";
+    const HistoryInput one = history_of(results, "r.json", {});
+    ASSERT_EQ(one.batches.size(), 1U);
+    EXPECT_TRUE(one.batches[0].run.has_uuid);
+    EXPECT_EQ(one.batches[0].run.device_id, "GPU-1");
+    EXPECT_EQ(one.batches[0].run.revision, "abc");
+    EXPECT_EQ(one.batches[0].points.size(), 2U);
+    EXPECT_EQ(one.batches[0].points[0].times.p50_us, 10);
+    EXPECT_TRUE(one.remarks.empty());
+    HistoryLabels labels;
+    labels.revision = "def";
+    labels.compiler = "nvcc 13";
+    EXPECT_EQ(history_of(results, "r.json", labels).batches[0].run.compiler, "nvcc 13");
+    results.records[1].device_id = "0000:c1:00.0";
+    const HistoryInput two = history_of(results, "r.json", {});
+    ASSERT_EQ(two.batches.size(), 2U);
+    EXPECT_EQ(two.batches[1].run.device_id, "0000:c1:00.0");
+    EXPECT_FALSE(two.batches[1].run.has_uuid) << "the UUID is the first one's";
+    EXPECT_EQ(two.remarks.size(), 1U);
+}
+
+TEST(HistoryRows, LeavesOutWhatWasNotMeasuredToTheEnd) {
+    Results results = measured();
+    results.records[0].measurement->stop_reason = StopReason::dropped;
+    EXPECT_EQ(history_of(results, "r.json", {}).batches[0].points.size(), 1U);
+    results.records[1].outcome = Outcome::incorrect;
+    EXPECT_NE(refusal([&] { history_of(results, "r.json", {}); }).find("no trial in it passed"), std::string::npos);
+    results = measured();
+    results.environment.started.clear();
+    EXPECT_EQ(history_of(results, "r.csv", {}).batches[0].run.started, results.records[0].timestamp);
+    for (Record& record : results.records) {
+        record.timestamp.clear();
+    }
+    EXPECT_NE(refusal([&] { history_of(results, "r.csv", {}); }).find("--started"), std::string::npos);
+}
+
+TEST(HistoryRows, GoogleBenchmarksFileHoldsAllOfARun) {
+    HistoryBatch batch = night(7);
+    batch.points[2].trial.cold = false;
+    const HistoryInput back = parse_benchmarks(google_benchmark_json(batch), "g.json", {});
+    const HistoryBatch& read = back.batches.at(0);
+    EXPECT_EQ(read.run.started, batch.run.started);
+    EXPECT_EQ(read.run.device_id, "GPU-1");
+    EXPECT_TRUE(read.run.has_uuid);
+    EXPECT_EQ(read.run.driver, "580.1");
+    ASSERT_EQ(read.points.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(read.points[i].trial.problem, batch.points[i].trial.problem);
+        EXPECT_EQ(read.points[i].trial.candidate(), batch.points[i].trial.candidate());
+        EXPECT_EQ(read.points[i].trial.cold, i < 2);
+        EXPECT_EQ(read.points[i].code, "hash");
+        EXPECT_EQ(read.points[i].times.p50_us, batch.points[i].times.p50_us);
+        EXPECT_EQ(read.points[i].times.p80_us, 12);
+        EXPECT_EQ(read.points[i].times.floor_us, 1);
+    }
+}
+
+TEST(HistoryRows, AggregatesAndErrorsOfGoogleBenchmark) {
+    const HistoryInput in = parse_benchmarks(R"({"context": {"date": "2026-11-20T23:30:00-01:00", "host_name": "h"}, "benchmarks": [
+        {"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5, "time_unit": "us"},
+        {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4, "time_unit": "us"},
+        {"name": "a_stddev", "run_name": "a", "run_type": "aggregate", "aggregate_name": "stddev", "real_time": 0, "time_unit": "us"},
+        {"name": "b", "run_type": "iteration", "error_occurred": true, "error_message": "no"}]})",
+                                             "g.json", {});
+    ASSERT_EQ(in.batches.at(0).points.size(), 1U);
+    EXPECT_EQ(in.batches[0].points[0].times.p50_us, 4);
+    EXPECT_EQ(in.batches[0].run.started, "2026-11-21T00:30:00Z");
+}
+
+TEST(HistoryRows, BencherSaysNeitherWhenNorOnWhat) {
+    const std::string json = bencher_json(night(7));
+    EXPECT_NE(refusal([&] { parse_benchmarks(json, "b.json", {}); }).find("--started"), std::string::npos);
+    HistoryLabels labels;
+    labels.started = "2026-11-07T02:00:00Z";
+    EXPECT_NE(refusal([&] { parse_benchmarks(json, "b.json", labels); }).find("--device-name"), std::string::npos);
+    labels.device = "GPU";
+    const HistoryInput in = parse_benchmarks(json, "b.json", labels);
+    ASSERT_EQ(in.batches.at(0).points.size(), 3U);
+    EXPECT_DOUBLE_EQ(in.batches[0].points[0].times.p50_us, 10);
+    EXPECT_DOUBLE_EQ(in.batches[0].points[0].times.copy_us, 8);
+}
+
+}  // namespace
+}  // namespace normtune
