@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/result_options.h"
+#include "cli/table_options.h"
 #include "judge/trend.h"
 #include "report/history_report.h"
 #include "store/history.h"
@@ -39,8 +40,6 @@ public:
         options.one("--compiler", text("TEXT", labels_.compiler), "With which it was compiled");
         options.one("--driver", text("TEXT", labels_.driver), "Of the device");
         options.group("trend, list and export");
-        options.one("--format", word_of({"text", "json", "markdown", "bmf", "google-benchmark"}, format_),
-                    "json: schemas/history.schema.json; markdown: for a comment;\nexport: bmf (the default) or google-benchmark");
         options.one("--policy", shipped_file("gates", policy_), "Of trend: what counts, as for gate (default: default)");
         options.one("--nights", whole_number(1, most_nights, nights_), "Of trend: the newest so many of each series (default: 300)");
         options.one("--problem", text("PATTERN", filter_.problem), "Only these problems; * and ? match as in a shell");
@@ -49,6 +48,9 @@ public:
                     "Only devices of this name, a pattern;\nadd and import: what the device is called");
         options.one("--run", text("TIME", run_), "Of export: the run that began then (default: the newest)");
         options.one("-o,--output", file(output_), "Of export: write this file instead of stdout");
+        table_.declare(
+            options, {"bmf", "google-benchmark"},
+            "json: schemas/history.schema.json; markdown: for a comment;\nexport: bmf, which it has without this, or google-benchmark");
         options.example("normtune history add results/run-20261120T235959Z-1f3a --revision $(git rev-parse HEAD)");
         options.example("normtune history trend --policy heuristics --format markdown");
         options.example("normtune history export --format google-benchmark -o night.json");
@@ -100,10 +102,10 @@ private:
         require("--config", !filter_.candidate.empty(), reads, "trend and export");
         require("--run", !run_.empty(), *action_ == Action::export_, "export");
         require("--output", !output_.empty(), *action_ == Action::export_, "export");
-        require("--format", !format_.empty(), !adds(), "trend, list and export");
-        const bool of_export = format_ == "bmf" || format_ == "google-benchmark";
-        require("--format " + format_, !format_.empty(), of_export == (*action_ == Action::export_),
-                of_export ? "export" : "trend and list");
+        const bool of_export = table_.is("bmf") || table_.is("google-benchmark");
+        const bool of_another = *action_ == Action::export_ ? !of_export && !table_.is("table") : of_export;
+        require("this --format", of_another, false, of_export ? "export" : "trend and list");
+        require("--format", adds() && table_.given(), false, "trend, list and export");
         for (const auto& [option, time] : {std::pair("--started", &labels_.started), std::pair("--run", &run_)}) {
             if (!is_timestamp(*time)) {
                 throw InputError(fmt::format("{}: {} is not {}", option, quoted_for_message(*time), timestamp_wanted));
@@ -160,10 +162,11 @@ private:
     ExitCode list() {
         std::vector<HistoryRunSummary> runs = open().runs();
         std::erase_if(runs, [&](const HistoryRunSummary& it) { return !device_.empty() && !matches_pattern(device_, it.run.device); });
-        if (format_ == "json") {
+        if (table_.is("json")) {
+            table_.require_no_order();
             print_data(history_runs_json(runs));
         } else {
-            print(history_runs_text(runs, format_ == "markdown", style_of(stdout)));
+            table_.show(history_sections(runs));
         }
         return ExitCode::good;
     }
@@ -189,10 +192,11 @@ private:
             history = winners_of(history);
         }
         const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
-        if (format_ == "json") {
-            print_data(trend_json(history, trend));
+        if (table_.is("json") || table_.is("markdown")) {
+            table_.require_no_order();
+            print_data(table_.is("json") ? trend_json(history, trend) : trend_markdown(history, trend));
         } else {
-            print(format_ == "markdown" ? trend_markdown(history, trend) : trend_text(history, trend, style_of(stdout)));
+            table_.show(trend_sections(history, trend, table_.is("table") && !table_.orders()));
         }
         return trend.regression() ? ExitCode::regression : ExitCode::good;
     }
@@ -217,7 +221,7 @@ private:
                 }
             }
         }
-        const std::string json = format_ == "google-benchmark" ? google_benchmark_json(batch) : bencher_json(batch);
+        const std::string json = table_.is("google-benchmark") ? google_benchmark_json(batch) : bencher_json(batch);
         if (output_.empty()) {
             print_data(json);
         } else {
@@ -230,7 +234,7 @@ private:
     std::vector<std::string> files_;
     std::string database_;
     HistoryLabels labels_;
-    std::string format_;
+    TableOptions table_;
     std::string policy_;
     std::optional<std::int64_t> nights_;
     HistoryFilter filter_;

@@ -10,8 +10,7 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t most_of_group = 5;
-constexpr std::size_t most_groups = 50;
+constexpr std::size_t day_length = 10;         // "2026-11-20"
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 constexpr std::size_t most_facet = 24;         // characters of a hash or a version
 
@@ -63,7 +62,7 @@ std::string shortened(const std::string& text) {
 }
 
 std::string p_text(double p) {
-    return p < 1e-4 ? "p < 0.0001" : fmt::format("p {:.4f}", p);
+    return p < 1e-4 ? "< 0.0001" : fmt::format("{:.4f}", p);
 }
 
 std::string interval_text(const LevelChange& change) {
@@ -73,7 +72,7 @@ std::string interval_text(const LevelChange& change) {
 /// "+2.1% (+1.9% … +2.3%), p < 0.0001, told after 3 nights".
 std::string change_line(const TrendChange& change) {
     const ChangePoint& point = change.point;
-    std::string out = fmt::format("{}, {}, told after {} nights", interval_text(point.change), p_text(point.p),
+    std::string out = fmt::format("{}, p {}, told after {} nights", interval_text(point.change), p_text(point.p),
                                   std::max(point.found, point.night) + 1 - point.night);
     if (change.floor_us != 0 || change.copy != 0) {
         out += fmt::format("; without{}{}: {}", change.floor_us != 0 ? fmt::format(" floor {:+.3f} µs", change.floor_us) : "",
@@ -113,7 +112,7 @@ std::vector<Group> groups_of(const History& history, const Trend& trend) {
     std::vector<Group> out;
     for (const Listed& it : changes_of(history, trend)) {
         const std::string title =
-            fmt::format("{} {}", started(history, *it.trend, it.change->point.night).substr(0, 10), cause_line(*it.change));
+            fmt::format("{} {}", started(history, *it.trend, it.change->point.night).substr(0, day_length), cause_line(*it.change));
         const auto found = std::find_if(out.begin(), out.end(), [&](const Group& group) { return group.title == title; });
         (found == out.end() ? out.emplace_back(Group{title, {}}) : *found).changes.push_back(it);
     }
@@ -163,48 +162,56 @@ std::string trend_causes_text(const TrendChange& change) {
     return change.causes.size() > 1 && change.floor_us == 0 && change.copy == 0 ? out + ": they changed together" : out;
 }
 
-std::string history_runs_text(std::span<const HistoryRunSummary> runs, bool markdown, const Style& style) {
-    Table table("started|>trials|device|driver|revision|compiler");
+std::vector<Section> history_sections(std::span<const HistoryRunSummary> runs) {
+    Table table("started|>trials|device|device id|driver|revision|compiler");
     for (const HistoryRunSummary& it : runs) {
         const HistoryRun& run = it.run;
-        table.add({run.started, grouped(static_cast<std::uint64_t>(it.trials)),
-                   run.device_id.empty() ? run.device : fmt::format("{} {}", run.device, shortened(run.device_id)), run.driver,
+        table.add({run.started, grouped(static_cast<std::uint64_t>(it.trials)), run.device, run.device_id, run.driver,
                    shortened(run.revision), shortened(run.compiler)});
     }
-    return markdown ? table.markdown() : table.text(style);
+    return {{"", std::move(table), runs.empty() ? "No run.\n" : ""}};
 }
 
-std::string trend_text(const History& history, const Trend& trend, const Style& style) {
-    std::string out = style.bold(for_terminal(verdict_line(trend))) + "\n";
+std::vector<Section> trend_sections(const History& history, const Trend& trend, bool grouped) {
+    std::vector<Section> out{{verdict_line(trend), Table(), ""}};
     for (const std::string& remark : trend.remarks) {
-        out += for_terminal(remark) + ".\n";
+        out[0].note += remark + ".\n";
     }
-    const std::vector<const SeriesTrend*> regressions = regressions_of(trend);
+    Table regressions("series|>slower|>allowed|known");
+    for (const SeriesTrend* series : regressions_of(trend)) {
+        regressions.add(
+            {name_of(*series->series), trend_size_text(series->slower), fmt::format("{:.3g}%", 100 * series->threshold), series->known},
+            series->known.empty() ? Tone::bad : Tone::unsure);
+    }
     if (!regressions.empty()) {
-        out += "\n" + style.bold("Regressions of the newest run") + "\n";
-        for (const SeriesTrend* series : regressions) {
-            out += for_terminal(name_of(*series->series)) + "\n  " + for_terminal(regression_line(*series)) + "\n";
+        out.push_back({"Regressions of the newest run: slower than their best level", std::move(regressions), ""});
+    }
+    Table changes(grouped ? "night|>series|>largest|interval|p|>told after|cause, and what changed with it|largest in"
+                          : "night|>change|>low|>high|>p|>told after|cause, and what changed with it|code|>without floor and copy|series");
+    for (const Group& group : groups_of(history, trend)) {
+        for (const Listed& it : group.changes) {
+            const TrendChange& change = *it.change;
+            const LevelChange& level = change.point.change;
+            const std::string night = group.title.substr(0, day_length);
+            const std::string told = fmt::format("{} nights", std::max(change.point.found, change.point.night) + 1 - change.point.night);
+            const std::string moved = change.floor_us != 0 ? fmt::format("; floor {:+.3f} µs", change.floor_us) : "";
+            const Tone tone = !change.judged ? Tone::plain : change.own.size > 0 ? Tone::bad : Tone::good;
+            if (grouped) {
+                changes.add({night, fmt::format("{} of {}", group.changes.size(), change.of), trend_size_text(level.size),
+                             fmt::format("{} … {}", trend_size_text(level.low), trend_size_text(level.high)), p_text(change.point.p), told,
+                             cause_line(change) + moved, name_of(*it.trend->series)},
+                            tone);
+                break;
+            }
+            changes.add({night, trend_size_text(level.size), trend_size_text(level.low), trend_size_text(level.high),
+                         fmt::format("{:.2g}", change.point.p), told, cause_line(change) + moved, code_line(change),
+                         trend_size_text(change.own.size), name_of(*it.trend->series)},
+                        tone);
         }
     }
-    const std::vector<Group> groups = groups_of(history, trend);
-    if (!groups.empty()) {
-        out += "\n" + style.bold("Changes, the newest first") + "\n";
-    }
-    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
-        const Group& group = groups[i];
-        out += fmt::format("{} ({} of {} series)\n", for_terminal(group.title), group.changes.size(), group.changes.front().change->of);
-        for (std::size_t k = 0; k < std::min(group.changes.size(), most_of_group); ++k) {
-            const Listed& it = group.changes[k];
-            const std::string code = code_line(*it.change);
-            out += "  " + for_terminal(name_of(*it.trend->series)) + "\n    " + for_terminal(change_line(*it.change)) + "\n";
-            out += code.empty() ? "" : "    " + for_terminal(code) + "\n";
-        }
-        if (group.changes.size() > most_of_group) {
-            out += fmt::format("  … and {} more\n", group.changes.size() - most_of_group);
-        }
-    }
-    if (groups.size() > most_groups) {
-        out += fmt::format("… and {} more (--format json has all)\n", groups.size() - most_groups);
+    if (!changes.empty()) {
+        out.push_back({"Changes, the newest first", std::move(changes),
+                       grouped ? "A row a night and cause; --sort night, or another format, has a row a change.\n" : ""});
     }
     return out;
 }
@@ -235,7 +242,7 @@ std::string trend_markdown(const History& history, const Trend& trend) {
     std::string rows;
     for (const Listed& it : changes) {
         const std::string code = code_line(*it.change);
-        add(rows, {started(history, *it.trend, it.change->point.night).substr(0, 10), markdown_code(name_of(*it.trend->series)),
+        add(rows, {started(history, *it.trend, it.change->point.night).substr(0, day_length), markdown_code(name_of(*it.trend->series)),
                    for_markdown(change_line(*it.change)), for_markdown(cause_line(*it.change) + (code.empty() ? "" : "; " + code))});
     }
     if (!rows.empty()) {

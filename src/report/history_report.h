@@ -3,21 +3,22 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "judge/trend.h"
-#include "report/table.h"
+#include "report/sections.h"
 #include "store/history.h"
 
 namespace normtune {
 
 /// A run a line, the newest last.
-std::string history_runs_text(std::span<const HistoryRunSummary> runs, bool markdown, const Style& style);
+std::vector<Section> history_sections(std::span<const HistoryRunSummary> runs);
 /// schemas/history.schema.json, without series.
 std::string history_runs_json(std::span<const HistoryRunSummary> runs);
 
-/// The verdict first, then regressions, then all other changes, the newest first.
-std::string trend_text(const History& history, const Trend& trend, const Style& style);
-/// For a comment: the same, the other changes folded, below the size that GitHub takes.
+/// The verdict first, then regressions, then changes, the newest first: a row a change, or, `grouped`, a night and cause.
+std::vector<Section> trend_sections(const History& history, const Trend& trend, bool grouped);
+/// For a comment: the verdict and regressions, the changes folded, below the size that GitHub takes.
 std::string trend_markdown(const History& history, const Trend& trend);
 /// schemas/history.schema.json.
 std::string trend_json(const History& history, const Trend& trend);

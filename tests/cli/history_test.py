@@ -68,7 +68,7 @@ def trends(folder, check):
     result = folder.run("normtune history trend")
     text = result.stdout.decode()
     check.that(result.returncode == 1 and text.startswith("fail: trend by policy default: 4 series, 1 changes, 1 regressions"), "trend", result)
-    check.that("2026-09-26 cause: code; revision revision-24 → revision-25" in text, "cause", result)
+    check.that("2026-09-26" in text and "cause: code; revision revision-24 → revision-25" in text, "cause", result)
     again = folder.run("normtune history trend")
     check.that(again.stdout == result.stdout, "deterministic", again)
     result = folder.run("normtune history trend --policy lenient")
@@ -82,6 +82,10 @@ def trends(folder, check):
     check.that(result.returncode == 1 and b"### normtune history trend" in result.stdout, "markdown", result)
     result = folder.run("normtune history list")
     check.that(len(result.stdout.splitlines()) == NIGHTS + 1, "list", result)
+    result = folder.run("COLUMNS=80 normtune history trend; COLUMNS=80 normtune history list")
+    check.that(max(len(line) for line in result.stdout.decode().splitlines()) <= 80, "80 columns", result)
+    result = folder.run("normtune history trend --format csv")
+    check.that(result.stdout.decode().count("rms_norm/forward/bf16/llama/2048x4096 w8") == 2, "CSV", result)
 
 
 def exchanges(folder, check):
@@ -119,8 +123,8 @@ BAD = [
     ("normtune history add n01.json --started 2999-01-01T00:00:00Z", "which is to come"),
     ("normtune history add n01.json --policy default", "--policy goes with history trend"),
     ("normtune history trend n01.json", "a FILE goes with history add and import"),
-    ("normtune history trend --format bmf", "--format bmf goes with history export"),
-    ("normtune history export --format text", "--format text goes with history trend and list"),
+    ("normtune history trend --format bmf", "this --format goes with history export"),
+    ("normtune history export --format csv", "this --format goes with history trend and list"),
     ("normtune history trend --db none.sqlite3", "there is no history yet"),
     ("normtune history trend --problem 'x*'", "has no trial of this problem"),
     ("normtune history export --run 2020-01-01T00:00:00Z", "no run began at 2020-01-01T00:00:00Z"),
