@@ -147,12 +147,18 @@ std::string bash_completion() {
     std::string values_code;
     for_each_command([&](const CommandEntry& entry, const OptionSet& options) {
         options_code += fmt::format("        {}) names='{}' ;;\n", entry.name, bash_option_names(options));
+        std::string positional;  // of a command all have one pattern
+        std::string pattern;
         for (const OptionSpec& spec : options.specs()) {
             const std::string values = bash_values(spec);
-            if (!values.empty()) {
+            if (!values.empty() && spec.positional()) {
+                pattern = bash_pattern(entry.name, spec);
+                positional += positional.find(values) != std::string::npos ? "" : positional.empty() ? values : "; " + values;
+            } else if (!values.empty()) {
                 values_code += fmt::format("        {}) {} ;;\n", bash_pattern(entry.name, spec), values);
             }
         }
+        values_code += positional.empty() ? "" : fmt::format("        {}) {} ;;\n", pattern, positional);
     });
     return fmt::format(R"bash(# bash completion of normtune, printed by: normtune completion bash
 _normtune_words() {{

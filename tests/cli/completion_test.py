@@ -38,7 +38,7 @@ CASES = [
     ("normtune best liger_before.csv --format tr", {"triton"}, {"cpp"}),
     ("normtune report --plot ro", {"rows", "rounds"}, {"limit"}),
     ("normtune man sw", {"sweep"}, {"plan"}),
-    ("normtune history ", {"add", "list", "trend", "export", "import"}, {"shapes.yaml"}),
+    ("normtune history ", {"add", "list", "trend", "export", "import"}, {"worker"}),
     ("normtune history add lig", {"liger_before.csv"}, {"list"}),
     ("normtune history trend --policy heur", {"heuristics"}, {"default"}),
     ("normtune completion ", {"bash", "zsh", "fish"}, set()),
