@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include <nlohmann/json.hpp>
 
 #include "support/content_hash.h"
@@ -15,6 +13,7 @@ namespace normtune {
 namespace {
 
 using nlohmann::json;
+using testing::refusal;
 using testing::TemporaryFolder;
 
 json tuned_json() {
@@ -71,15 +70,6 @@ const RuleTally& tally(const FolderPlan& plan, const std::string& rule) {
     }
     ADD_FAILURE() << rule;
     return none;
-}
-
-std::string refusal(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "was taken";
 }
 
 TEST(KernelFolder, TunablesMakeASpaceThatRulesAndLaunchesNarrow) {

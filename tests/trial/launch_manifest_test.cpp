@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <regex>
 #include <set>
 
@@ -18,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using testing::manifest_json;
+using testing::refusal;
 using testing::TemporaryFolder;
 using testing::write_candidate;
 
@@ -27,15 +27,6 @@ Problem problem() {
 
 LaunchManifest read(const json& document) {
     return read_launch_manifest(JsonReader(document, "launch.json: "));
-}
-
-std::string refusal(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "was taken";
 }
 
 TEST(LaunchManifest, IsReadAsItIsWritten) {

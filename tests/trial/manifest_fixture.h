@@ -3,11 +3,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "problem/problem.h"
+#include "support/error.h"
 #include "support/temporary_folder.h"
 
 namespace normtune::testing {
@@ -40,6 +42,16 @@ inline std::string write_candidate(const TemporaryFolder& folder, const std::str
     folder.write(name + "/launch.json", launch.dump(2));
     folder.write(name + "/kernel.cubin", code);
     return folder.path(name);
+}
+
+/// What reading says against it.
+inline std::string refusal(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "was taken";
 }
 
 }  // namespace normtune::testing
