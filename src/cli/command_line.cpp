@@ -11,7 +11,7 @@
 namespace normtune::cli {
 namespace {
 
-constexpr std::array<CommandEntry, 18> entries{{
+constexpr std::array<CommandEntry, 19> entries{{
     {"sweep", "Measure the configurations of a space on model shapes, and say which wins", make_sweep_command},
     {"plan", "Show what a sweep would run, and what each rule prunes", make_plan_command},
     {"verify", "Prove configurations correct, without timing them", make_verify_command},
@@ -24,6 +24,7 @@ constexpr std::array<CommandEntry, 18> entries{{
     {"compare", "Say what became faster or slower between two results", make_compare_command},
     {"report", "Draw results: a page with plots and tables, or one plot", make_report_command},
     {"gate", "Judge a comparison by a policy: pass, fail or inconclusive, for CI", make_gate_command},
+    {"ab", "Measure two versions of kernels in the same rounds: which became slower", make_ab_command},
     {"history", "Keep results over time, and say what changed and with what", make_history_command},
     {"selfcheck", "Sweep the same twice and more: what can compare tell on this device", make_selfcheck_command},
     {"devices", "Say which devices are here, and why one is not", make_devices_command},

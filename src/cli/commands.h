@@ -19,6 +19,7 @@ std::unique_ptr<Command> make_emit_command();
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_gate_command();
+std::unique_ptr<Command> make_ab_command();
 std::unique_ptr<Command> make_history_command();
 std::unique_ptr<Command> make_selfcheck_command();
 std::unique_ptr<Command> make_devices_command();

@@ -1,23 +1,19 @@
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/device_options.h"
+#include "cli/gate_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "report/gate_report.h"
 #include "run/remeasure.h"
-#include "support/atomic_file.h"
 #include "support/clock.h"
 #include "support/config_file.h"
-#include "support/descriptor.h"
 
 namespace normtune::cli {
 namespace {
@@ -30,10 +26,7 @@ public:
         options.one(
             "--policy", shipped_file("gates", policy_),
             fmt::format("What counts; shipped: {}\n(default: default)", fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
-        options.group("Reports");
-        options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
-        options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
-        options.flag("--github", "Print annotations, and add to the step summary ($GITHUB_STEP_SUMMARY)", github_);
+        output_.declare(options);
         table_.declare(options);
         options.group("Confirmation");
         options.flag("--confirm", "Measure what is slower again, on this device, before it fails", confirm_);
@@ -67,49 +60,18 @@ public:
         if (confirm_) {
             confirm_suspects(verdict, policy, baseline, device_.wish(), progress_on_stderr(quiet_));
         }
-        report(verdict);
-        return verdict.result == GateResult::pass   ? ExitCode::good
-               : verdict.result == GateResult::fail ? ExitCode::regression
-                                                    : ExitCode::inconclusive;
+        const std::string out = table_.text(gate_sections(verdict));
+        output_.write(verdict);
+        table_.is("table") ? print(out) : print_data(out);
+        output_.annotate(verdict);
+        return exit_code_of(verdict);
     }
 
 private:
-    void report(const GateVerdict& verdict) const {
-        if (!junit_.empty()) {
-            write_file_atomically(junit_, gate_junit(verdict));
-        }
-        if (!markdown_.empty()) {
-            write_file_atomically(markdown_, gate_markdown(verdict));
-        }
-        const std::string out = table_.text(gate_sections(verdict));
-        if (github_) {
-            add_to_step_summary(gate_markdown(verdict));
-        }
-        table_.is("table") ? print(out) : print_data(out);
-        if (github_) {
-            print_data(gate_annotations(verdict));
-        }
-    }
-
-    /// GitHub's runner names a file that each step adds to; elsewhere there is none.
-    static void add_to_step_summary(const std::string& text) {
-        const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
-        if (path == nullptr || *path == '\0') {
-            return;
-        }
-        std::ofstream summary(path, std::ios::app | std::ios::binary);
-        summary << text << std::flush;
-        if (!summary) {
-            throw SystemError(fmt::format("{}: cannot be written: {}", path, system_reason(errno)));
-        }
-    }
-
     std::string baseline_;
     std::string candidate_;
     std::string policy_ = "default";
-    std::string junit_;
-    std::string markdown_;
-    bool github_ = false;
+    GateOutput output_;
     bool confirm_ = false;
     DeviceOptions device_;
     bool quiet_ = false;

@@ -31,6 +31,11 @@ void declare_shard(OptionSet& options, std::optional<Shard>& target) {
 }
 
 void SelectionOptions::declare(OptionSet& options) {
+    declare_problems(options);
+    declare_configurations(options);
+}
+
+void SelectionOptions::declare_problems(OptionSet& options) {
     options.group("Problems");
     options.many("--shapes", shipped_file("shapes", shapes_), "Shape files, or shipped names (normtune shapes)");
     options.list("--model", text("NAME", selection_.models), "Only these models; * and ? match as in a shell");
@@ -45,6 +50,9 @@ void SelectionOptions::declare(OptionSet& options) {
     options.flag("--in-place", "Backward: write dx over dy", selection_.in_place);
     options.one("--problem", text("KEY", problem_), "One problem by its key, instead of --shapes");
     options.one("--eps", number(least_eps, most_eps, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
+}
+
+void SelectionOptions::declare_configurations(OptionSet& options) {
     options.group("Configurations");
     options.one("--space", shipped_file("spaces", space_),
                 fmt::format("Space file, or shipped: {}\n(default: {})", shipped_list("spaces"), default_space));

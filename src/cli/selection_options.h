@@ -24,6 +24,7 @@ void declare_shard(OptionSet& options, std::optional<Shard>& target);
 class SelectionOptions {
 public:
     void declare(OptionSet& options);
+    void declare_problems(OptionSet& options);  // nothing that selects configurations
     bool given() const;
     bool selects_problems() const { return !shapes_.empty() || !problem_.empty() || !study_.empty() || narrowed() || eps_.has_value(); }
     bool selects_configurations() const { return !space_.empty() || (!configuration_.empty() && candidate().empty()); }
@@ -34,11 +35,13 @@ public:
     /// Throws InputError: nothing selected, options that exclude each other, what files and keys throw.
     Work work() const;
     SearchSpace space() const;
+    /// Throws InputError, as work does.
+    std::vector<Problem> problems() const;
 
 private:
+    void declare_configurations(OptionSet& options);
     bool narrowed() const;
     Selection narrow(Selection selection) const;
-    std::vector<Problem> problems() const;
     Work of_study() const;
 
     std::vector<std::string> shapes_;

@@ -27,7 +27,7 @@ public:
         pair_up();
         out_.not_comparable = why_not_comparable(out_);
         if (out_.not_comparable.empty()) {
-            out_.settings.metric == Metric::memory ? judge_memory() : judge_latency(out_);
+            out_.settings.metric == Metric::memory ? judge_memory(out_) : judge_latency(out_);
         }
         return std::move(out_);
     }
@@ -120,22 +120,6 @@ private:
         return static_cast<std::uint8_t>(bits);
     }
 
-    void judge_memory() {
-        for (Pair& pair : out_.pairs) {
-            if (std::isnan(pair.before) || std::isnan(pair.after)) {
-                continue;
-            }
-            pair.evidence = Evidence::exact;
-            // Nothing to nothing is no change; something from nothing is more than any threshold.
-            pair.ratio = pair.before > 0 ? pair.after / pair.before : pair.after > 0 ? HUGE_VAL : 1;
-            pair.low = pair.ratio;
-            pair.high = pair.ratio;
-            pair.error = 0;
-            pair.verdict = pair.differs != 0 ? Verdict::ambiguous : judge(pair, out_.settings.threshold, out_.settings.margin);
-        }
-        out_.coverage = 1;
-    }
-
     Comparison out_;
     std::uint8_t allowed_ = 0;
     std::optional<std::pair<std::uint32_t, std::uint32_t>> last_origins_;
@@ -146,6 +130,22 @@ private:
 
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings) {
     return Comparing(baseline, candidate, settings).run();
+}
+
+void judge_memory(Comparison& comparison) {
+    for (Pair& pair : comparison.pairs) {
+        if (std::isnan(pair.before) || std::isnan(pair.after)) {
+            continue;
+        }
+        pair.evidence = Evidence::exact;
+        // Nothing to nothing is no change; something from nothing is more than any threshold.
+        pair.ratio = pair.before > 0 ? pair.after / pair.before : pair.after > 0 ? HUGE_VAL : 1;
+        pair.low = pair.ratio;
+        pair.high = pair.ratio;
+        pair.error = 0;
+        pair.verdict = pair.differs != 0 ? Verdict::ambiguous : judge(pair, comparison.settings.threshold, comparison.settings.margin);
+    }
+    comparison.coverage = 1;
 }
 
 std::vector<std::string> remarks_on(const Comparison& comparison) {

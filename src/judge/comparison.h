@@ -22,15 +22,16 @@ enum class Metric { latency, memory };
 enum class Facet { device, driver, casting, timer, cold };
 /// same_code: its machine code and its launch are equal, so that no change made it slower or faster; such pairs are the control.
 enum class Verdict : std::uint8_t { faster, same, same_code, slower, ambiguous, missing, new_ };
-/// What a verdict rests on: processes that repeated the run, the medians of rounds, the fresh rounds of both winners, quantiles over all
-/// samples alone, a number without any noise (memory), or nothing (one side is not there).
-enum class Evidence : std::uint8_t { processes, rounds, fresh_rounds, quantiles, exact, none };
+/// What a verdict rests on: the differences of rounds that both sides share, in several processes (judge/ab.h), processes that repeated the
+/// run, the medians of rounds, the fresh rounds of both winners, quantiles over all samples alone, a number without any noise (memory), or
+/// nothing (one side is not there).
+enum class Evidence : std::uint8_t { paired, processes, rounds, fresh_rounds, quantiles, exact, none };
 
 inline constexpr NameTable<MatchBy, 2> match_by_names{{"config", "best"}};
 inline constexpr NameTable<Metric, 2> metric_names{{"latency", "memory"}};
 inline constexpr NameTable<Facet, 5> facet_names{{"device", "driver", "casting", "timer", "cold"}};
 inline constexpr NameTable<Verdict, 7> verdict_names{{"faster", "same", "same code", "slower", "ambiguous", "missing", "new"}};
-inline constexpr NameTable<Evidence, 6> evidence_names{{"processes", "rounds", "fresh_rounds", "quantiles", "exact", "none"}};
+inline constexpr NameTable<Evidence, 7> evidence_names{{"paired", "processes", "rounds", "fresh_rounds", "quantiles", "exact", "none"}};
 
 struct CompareSettings {
     MatchBy by = MatchBy::config;
@@ -101,6 +102,7 @@ struct Comparison {
     std::array<std::size_t, 2> processes{1, 1};  // the most that measured a trial of the side
     double of_a_run = 0;                         // usual standard deviation of log(time) from run to run, of all that is known
     double coverage = 0;                         // of each interval
+    bool side_by_side = false;                   // both sides were measured in the same rounds
     std::uint64_t dropped = 0;                   // trials that a race dropped on either side: too few rounds to compare their times
     std::uint64_t failed_both = 0;               // trials that neither side has a value of
     std::string not_comparable;                  // one line; empty: it could be compared
@@ -125,6 +127,9 @@ struct Comparison {
 
 /// Both have to outlive the comparison.
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings);
+
+/// Sets the verdicts on memory, which has no noise, of pairs whose values are set.
+void judge_memory(Comparison& comparison);
 
 /// Lines about the whole: that all is the same code; of times from the store of winners how many, since when, and how to measure them.
 std::vector<std::string> remarks_on(const Comparison& comparison);

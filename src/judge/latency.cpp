@@ -11,8 +11,6 @@
 namespace normtune {
 namespace {
 
-constexpr int most_degrees = 200;  // beyond it Student's t is as good as normal
-
 class Judging {
 public:
     explicit Judging(Comparison& comparison)
@@ -33,7 +31,8 @@ public:
         for (std::size_t i = 0; i < judged_.size(); ++i) {
             set_error(i);
         }
-        set_intervals();
+        out_.of_a_run = of_runs_.empty() ? 0 : std::sqrt(median(of_runs_));
+        set_intervals(out_, judged_);
         for (Pair* pair : judged_) {
             pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);
         }
@@ -169,45 +168,6 @@ private:
         of_runs_.push_back(variance * runs / 2);
     }
 
-    /// Benjamini and Hochberg's step-up over all pairs; the intervals have the level that goes with it (Benjamini and
-    /// Yekutieli 2005), so that an interval leaves out 1 exactly where the test calls the pair.
-    void set_intervals() {
-        std::vector<double> p;
-        p.reserve(judged_.size());
-        for (const Pair* pair : judged_) {
-            if (!pair->same_code) {
-                p.push_back(pair->p);
-            }
-        }
-        std::sort(p.begin(), p.end());
-        const auto pairs = static_cast<double>(std::max<std::size_t>(p.size(), 1));
-        std::size_t called = 0;
-        for (std::size_t i = 0; i < p.size(); ++i) {
-            if (p[i] <= out_.settings.false_discoveries * static_cast<double>(i + 1) / pairs) {
-                called = i + 1;
-            }
-        }
-        const double tail = out_.settings.false_discoveries * static_cast<double>(std::max<std::size_t>(called, 1)) / pairs;
-        out_.coverage = 1 - tail;
-        out_.of_a_run = of_runs_.empty() ? 0 : std::sqrt(median(of_runs_));
-        struct Critical {
-            double corrected = 0;
-            double alone = 0;
-        };
-        std::vector<Critical> critical(most_degrees + 1);
-        for (Pair* const pair : judged_) {
-            const auto degrees = static_cast<int>(pair->degrees);
-            Critical& t = critical[static_cast<std::size_t>(degrees)];
-            if (t.corrected == 0) {
-                t = {student_t_quantile(tail / 2, degrees), student_t_quantile(out_.settings.false_discoveries / 2, degrees)};
-            }
-            const double half = t.corrected * pair->error + double{pair->shift};
-            pair->low = pair->ratio * std::exp(-half);
-            pair->high = pair->ratio * std::exp(half);
-            pair->half_width = static_cast<float>(t.alone * pair->error + double{pair->shift});
-        }
-    }
-
     Comparison& out_;
     std::array<const ResultRows*, 2> rows_;
     std::array<std::vector<std::uint32_t>, 2> repeats_;  // of a row the next one of its trial, in a circle; empty: no trial has two
@@ -218,6 +178,42 @@ private:
 };
 
 }  // namespace
+
+void set_intervals(Comparison& comparison, std::span<Pair* const> judged) {
+    std::vector<double> p;
+    p.reserve(judged.size());
+    for (const Pair* pair : judged) {
+        if (!pair->same_code) {
+            p.push_back(pair->p);
+        }
+    }
+    std::sort(p.begin(), p.end());
+    const auto pairs = static_cast<double>(std::max<std::size_t>(p.size(), 1));
+    std::size_t called = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+        if (p[i] <= comparison.settings.false_discoveries * static_cast<double>(i + 1) / pairs) {
+            called = i + 1;
+        }
+    }
+    const double tail = comparison.settings.false_discoveries * static_cast<double>(std::max<std::size_t>(called, 1)) / pairs;
+    comparison.coverage = 1 - tail;
+    struct Critical {
+        double corrected = 0;
+        double alone = 0;
+    };
+    std::vector<Critical> critical(most_degrees + 1);
+    for (Pair* const pair : judged) {
+        const auto degrees = static_cast<int>(pair->degrees);
+        Critical& t = critical[static_cast<std::size_t>(degrees)];
+        if (t.corrected == 0) {
+            t = {student_t_quantile(tail / 2, degrees), student_t_quantile(comparison.settings.false_discoveries / 2, degrees)};
+        }
+        const double half = t.corrected * pair->error + double{pair->shift};
+        pair->low = pair->ratio * std::exp(-half);
+        pair->high = pair->ratio * std::exp(half);
+        pair->half_width = static_cast<float>(t.alone * pair->error + double{pair->shift});
+    }
+}
 
 void judge_latency(Comparison& comparison) {
     Judging(comparison).run();

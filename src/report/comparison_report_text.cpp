@@ -44,8 +44,8 @@ std::string evidence_text(const Comparison& comparison, const Pair& pair) {
     if (pair.evidence == Evidence::exact) {
         return "exact";
     }
-    if (pair.evidence == Evidence::processes) {
-        return "processes";
+    if (pair.evidence == Evidence::processes || pair.evidence == Evidence::paired) {
+        return std::string(evidence_names.name(pair.evidence));
     }
     const ResultRow& before = *comparison.baseline_row(pair);
     const ResultRow& after = *comparison.candidate_row(pair);
@@ -92,7 +92,13 @@ std::string method_text(const Comparison& comparison) {
             grouped(control.pairs), change_text(std::exp(control.shift)), control.shift_us + 0.0, control.deviation * 100,
             control.deviation_us);
     }
-    if (comparison.processes[0] + comparison.processes[1] > 2) {
+    if (comparison.side_by_side) {
+        out += fmt::format(
+            " The two of a pair were measured right after one another, in turn, in the same rounds of up to {} processes: the change is "
+            "the mean "
+            "of their differences, and its interval is what processes differ by.",
+            comparison.processes[0]);
+    } else if (comparison.processes[0] + comparison.processes[1] > 2) {
         out += fmt::format(" Up to {} processes measured a trial before and {} after; what they differ by was measured.",
                            comparison.processes[0], comparison.processes[1]);
     } else if (!control.known()) {
@@ -100,10 +106,12 @@ std::string method_text(const Comparison& comparison) {
     }
     const auto runs = [&](double change) {
         const int count = comparison.runs_to_find(change);
-        return count == 0 ? std::string("more than 99 runs") : fmt::format("{} run{}", count, count == 1 ? "" : "s");
+        const std::string_view what = comparison.side_by_side ? "process" : "run";
+        const std::string_view several = comparison.side_by_side ? "processes" : "runs";
+        return count == 0 ? fmt::format("more than 99 {}", several) : fmt::format("{} {}", count, count == 1 ? what : several);
     };
-    out += fmt::format(" Of the usual pair a change of 1% is significant in 95 of 100 cases with {} a side, of 2% with {}.", runs(0.01),
-                       runs(0.02));
+    out += fmt::format(" Of the usual pair a change of 1% is significant in 95 of 100 cases with {}{}, of 2% with {}.", runs(0.01),
+                       comparison.side_by_side ? "" : " a side", runs(0.02));
     if (noise.copies > 0) {
         out += fmt::format(" A plain copy, which no kernel's change moves, changed by {} (median of {} problem{}).",
                            change_text(noise.copy_ratio), noise.copies, noise.copies == 1 ? "" : "s");

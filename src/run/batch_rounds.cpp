@@ -45,6 +45,7 @@ bool BatchRounds::take_round(const std::vector<bool>& running) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::string purpose = fmt::format("round order/{}/{}", context_.problem.key(), context_.number);
     shuffle(order, Random(mix_seed(context_.options.seed, purpose, static_cast<std::uint64_t>(round_++))));
+    keep_pairs_together(order);
     for (const std::size_t i : order) {
         if (i >= of_trials) {
             take(references_[i - of_trials]);
@@ -57,6 +58,27 @@ bool BatchRounds::take_round(const std::vector<bool>& running) {
         report();
     }
     return true;
+}
+
+/// A pair stands where the first of the two was drawn to; each is ahead of the other in every second round.
+void BatchRounds::keep_pairs_together(std::vector<std::size_t>& order) const {
+    if (context_.partners.empty()) {
+        return;
+    }
+    std::vector<std::size_t> out;
+    for (const std::size_t i : order) {
+        const auto partner =
+            i < batch_.size() ? std::ranges::find(batch_, context_.partners[batch_[i].id], &RunningTrial::id) : batch_.end();
+        const std::size_t other = partner == batch_.end() ? i : static_cast<std::size_t>(partner - batch_.begin());
+        if (other == i) {
+            out.push_back(i);
+        } else if (i < other) {
+            const bool swapped = (static_cast<std::size_t>(round_) + i) % 2 == 1;
+            out.push_back(swapped ? other : i);
+            out.push_back(swapped ? i : other);
+        }
+    }
+    order = std::move(out);
 }
 
 void BatchRounds::take(RunningTrial& trial, Series& series) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "measure/sampler.h"
@@ -35,9 +36,10 @@ struct BatchContext {
     Recorder& recorder;
     RoundTaker& rounds;
     std::optional<Deadline> end;
-    int number = 0;              // of the batch within the problem
-    bool keeps_kernels = false;  // of trials that stop and were not dropped
-    int process = 1;             // above 1: all trials have their records, which get a repetition
+    int number = 0;                       // of the batch within the problem
+    bool keeps_kernels = false;           // of trials that stop and were not dropped
+    std::span<const TrialId> partners{};  // Pairing::partners of the candidates
+    int process = 1;                      // above 1: all trials have their records, which get a repetition
 };
 
 /// Records each trial as it stops. take_round throws Interrupted, SystemError.
@@ -62,6 +64,7 @@ private:
         int failures = 0;
     };
 
+    void keep_pairs_together(std::vector<std::size_t>& order) const;
     void take(RunningTrial& trial, Series& series);
     void fail(RunningTrial& trial, Outcome outcome, std::string reason);
     bool is_still_right(RunningTrial& trial);

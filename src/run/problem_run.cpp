@@ -58,7 +58,7 @@ bool ranked(const SweepOptions& options, const Problem& problem, const std::vect
         passed = passed || (record->outcome == Outcome::passed && record->measurement);
         won = won || (record->measurement && record->measurement->rank == 1);
     }
-    return options.verify_only || candidates.empty() || (recorder.has_finals(key) && (won || !passed));
+    return options.verify_only || !options.pairs.empty() || candidates.empty() || (recorder.has_finals(key) && (won || !passed));
 }
 
 bool complete(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, const Recorder& recorder) {
@@ -84,7 +84,8 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
       key_(problem.key()),
       scheduler_(options.strategy->schedule({problem, candidates, options.stop_rule, options.round_time_us, options.seed})),
       rounds_(options, session, "rounds/" + key_, scheduler_->round_time_us()),
-      code_rules_(options.space, problem, device) {
+      code_rules_(options.space, problem, device),
+      partners_(options.pairs.partners(problem, candidates)) {
     for (TrialId id = 0; id < candidates_.size(); ++id) {
         if (recorder_.find(key_, candidates_[id].identity()) == nullptr) {
             pending_.push_back(id);
@@ -95,6 +96,7 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
 void ProblemRun::order_pending(const Experience& experience) {
     std::sort(pending_.begin(), pending_.end());
     scheduler_->order(pending_, experience);
+    bring_together(pending_, partners_);
 }
 
 std::vector<Candidate> ProblemRun::next_batch() const {
@@ -163,7 +165,7 @@ OpenRequest ProblemRun::open_request() const {
 }
 
 void ProblemRun::hold_finals(std::optional<Deadline> end) {
-    if (!options_.verify_only) {
+    if (!options_.verify_only && options_.pairs.empty()) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
         unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, scheduler_->round_time_us()}, end,
                                 fastest_failed_us_);
@@ -182,15 +184,19 @@ void ProblemRun::repeat(int process) {
     if (trials.empty()) {
         return;
     }
+    bring_together(trials, partners_);
     session_.set_problem(open_request());
     const auto scheduler = measure_alike({problem_, candidates_, options_.stop_rule, scheduler_->round_time_us(), options_.seed});
     RoundTaker taker(options_, session_, fmt::format("rounds/{}/process {}", key_, process), scheduler_->round_time_us());
-    for (std::size_t begin = 0; begin < trials.size() && !lost_; begin += scheduler->batch_size(trials.size())) {
+    for (std::size_t begin = 0; begin < trials.size() && !lost_;) {
+        std::size_t end = std::min(trials.size(), begin + scheduler->batch_size(trials.size()));
+        end += end < trials.size() && splits_a_pair(trials[end - 1], trials[end]) ? 1 : 0;
         std::vector<RunningTrial> batch;
-        for (std::size_t i = begin; i < std::min(trials.size(), begin + scheduler->batch_size(trials.size())); ++i) {
-            batch.push_back({trials[i], {}, true});
+        for (; begin < end; ++begin) {
+            batch.push_back({trials[begin], {}, true});
         }
-        const BatchContext context{options_, problem_, candidates_, session_, recorder_, taker, std::nullopt, batches_++, false, process};
+        const BatchContext context{options_,     problem_,   candidates_, session_,  recorder_, taker,
+                                   std::nullopt, batches_++, false,       partners_, process};
         BatchRounds rounds(context, batch);
         if (!measure_batch(*scheduler, batch.size(), false, rounds)) {
             lost_ = rounds.lost();
@@ -249,7 +255,8 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
     const std::size_t size = scheduler_->batch_size(pending_.size());
     std::vector<RunningTrial> batch;
     std::size_t tried = 0;
-    while (!lost_ && !pending_.empty() && batch.size() < size && (tried == 0 || !past(end))) {
+    const auto has_room = [&] { return batch.size() < size || (batch.size() == size && splits_a_pair(batch.back().id, pending_.back())); };
+    while (!lost_ && !pending_.empty() && has_room() && (tried == 0 || !past(end))) {
         ++tried;
         if (auto trial = build(pending_.back())) {
             batch.push_back(std::move(*trial));
@@ -312,7 +319,8 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (has_incumbent && best_) {
         batch.push_back({best_->id, {}, true});
     }
-    const BatchContext context{options_, problem_, candidates_, session_, recorder_, rounds_, rounds_end_, batches_, has_incumbent};
+    const BatchContext context{options_, problem_,    candidates_, session_,      recorder_,
+                               rounds_,  rounds_end_, batches_,    has_incumbent, partners_};
     BatchRounds rounds(context, batch);
     measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
     lost_ = rounds.lost();

@@ -54,6 +54,7 @@ private:
     void hold_finals(std::optional<Deadline> end);
     void order_pending(const Experience& experience);
     std::vector<Candidate> next_batch() const;
+    bool splits_a_pair(TrialId last, TrialId next) const { return !partners_.empty() && last != next && partners_[last] == next; }
     Record new_record(const Candidate& candidate) const;
     void record(Record record, Outcome outcome, const std::string& reason);
     void fail_all(std::vector<RunningTrial>& batch);
@@ -74,7 +75,8 @@ private:
     std::unique_ptr<Scheduler> scheduler_;
     RoundTaker rounds_;
     CodeRules code_rules_;
-    std::vector<TrialId> pending_;  // indices into candidates_, in the order in which they run, last first
+    std::vector<TrialId> partners_;  // by TrialId; empty: no pairs
+    std::vector<TrialId> pending_;   // indices into candidates_, in the order in which they run, last first
     std::optional<Deadline> rounds_end_;
     std::optional<Failure> lost_;  // why the problem cannot be worked on any more
     /// The fastest recorded trial that may win: the incumbent.

@@ -27,7 +27,14 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     const auto& folders = options.candidates.folders;
     const bool one_of_many = manifest != nullptr && std::none_of(folders.begin(), folders.end(),
                                                                  [&](const auto& folder) { return folder->single().get() == manifest; });
-    line += manifest == nullptr || one_of_many ? " --config " + for_shell(candidate.identity()) : "";
+    if (manifest == nullptr) {
+        line += " --config " + for_shell(candidate.identity());
+    } else if (one_of_many) {  // by the name that the folder has by itself
+        const auto its =
+            std::ranges::find(folders, candidate.provider(), [](const auto& folder) { return std::string_view(folder->provider()); });
+        const std::string_view provider = its == folders.end() ? candidate.provider() : std::string_view((*its)->own_name());
+        line += " --config " + for_shell(fmt::format("{}:{}", provider, candidate.key()));
+    }
     if (!options.cold && !options.verify_only) {
         line += " --hot";
     }

@@ -10,6 +10,7 @@
 #include "measure/strategies/strategy.h"
 #include "problem/problem.h"
 #include "run/candidate_choice.h"
+#include "run/pairing.h"
 #include "space/backend_traits.h"
 #include "space/shard.h"
 #include "space/space.h"
@@ -33,6 +34,7 @@ struct SweepOptions {
     bool cold = true;
     int processes = 1;         // whose rounds each trial that may win has
     int lock_clock_mhz = 0;    // the devices' clocks are held there during the sweep; 0: they are left alone
+    Pairing pairs;             // candidates that are measured side by side; where there are any, no finals are held
     bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin
     bool verify_only = false;  // `normtune verify`: stop after verification
     StopRule stop_rule;

@@ -118,6 +118,9 @@ json sweep_json(const SweepOptions& options) {
     if (!options.candidates.only.empty()) {
         out["candidate"] = options.candidates.only;
     }
+    if (!options.pairs.empty()) {
+        out["side_by_side"] = true;
+    }
     return out;
 }
 
@@ -212,6 +215,9 @@ std::string measuring_digest(const SweepOptions& options) {
 SweepOptions sweep_from_text(const std::string& text) {
     const json parsed = read_sweep(text);
     const JsonReader in(parsed, "the journal's selection: ");
+    if (in.find("side_by_side")) {
+        throw InputError("the folder is of normtune ab, which is not resumed: run its command again, into another folder");
+    }
     SweepOptions options;
     options.backend = in.at("backend").name_of(backend_names);
     options.ordinals.clear();

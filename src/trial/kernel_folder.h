@@ -28,11 +28,14 @@ struct FolderPlan {
 
 class KernelFolder {
 public:
-    /// Throws InputError "FOLDER/launch.json: launches/0/grid: …".
-    static std::shared_ptr<const KernelFolder> load(const std::string& folder);
+    /// `provider`, where given, stands for the one that the folder names: of two versions of a kernel in one sweep each has its own. Throws
+    /// InputError "FOLDER/launch.json: launches/0/grid: …".
+    static std::shared_ptr<const KernelFolder> load(const std::string& folder, std::string_view provider = {});
 
     const std::string& path() const { return path_; }  // canonical
     const std::string& provider() const { return provider_; }
+    /// The provider that the folder names.
+    const std::string& own_name() const { return own_name_; }
     /// What two folders have alike that give the same kernels for every problem.
     const std::string& digest() const { return digest_; }
     /// The kernel of a file that names its problem; null: it claims problems.
@@ -81,6 +84,7 @@ private:
 
     std::string path_;
     std::string provider_;
+    std::string own_name_;
     std::string digest_;
     std::string stem_;  // of keys
     std::shared_ptr<const LaunchManifest> single_;

@@ -38,7 +38,7 @@ std::string expression_text(const JsonReader& in) {
 
 }  // namespace
 
-std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder) {
+std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder, std::string_view provider) {
     const std::string file = (std::filesystem::path(folder) / "launch.json").string();
     const json document = parse_json(read_file(file, most_json_bytes), file);
     const std::string root = file + ": ";
@@ -48,14 +48,15 @@ std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder
     if (!is_utf8(out->path_)) {
         in.fail("its path is not UTF-8, as the files of a run have to name it");
     }
-    const auto provider = in.find("provider");
-    out->provider_ = provider ? provider->text() : std::filesystem::path(out->path_).filename().string();
-    if (provider && out->provider_.empty()) {
-        provider->fail("is empty");
+    const auto named = in.find("provider");
+    out->own_name_ = named ? named->text() : std::filesystem::path(out->path_).filename().string();
+    if (named && out->own_name_.empty()) {
+        named->fail("is empty");
     }
-    if (!is_provider(out->provider_) || out->provider_ == own_provider) {
+    out->provider_ = provider.empty() ? out->own_name_ : provider;
+    if (!is_provider(out->own_name_) || out->own_name_ == own_provider) {
         in.fail(fmt::format("{} cannot be its provider; \"provider\" may name another, of letters, digits and . _ + -",
-                            quoted_for_message(out->provider_)));
+                            quoted_for_message(out->own_name_)));
     }
     if (in.find("claims")) {
         out->read(in);

@@ -34,6 +34,9 @@ CASES = [
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),
+    ("cp -r vendor pr; normtune ab vendor pr --backend replay --replay-script replay_ab.yaml --processes 2 --quiet --format json", "comparison.schema.json"),
+    ("cp -r vendor pr; normtune ab vendor pr --backend replay --replay-script replay_ab.yaml --processes 2 --quiet --out ab >/dev/null && cat ab/results.json",
+     "results.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune history add run --db h >/dev/null && "
      "normtune history trend --db h --format json", "history.schema.json"),
     (HISTORY + "normtune history trend --db h --format json || test $? = 1", "history.schema.json"),

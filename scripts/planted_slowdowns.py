@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Plants slowdowns of known size in emitted kernels and counts which of them `normtune ab` finds, and how often it calls equal code changed.
+
+    scripts/planted_slowdowns.py --out results/h100/ab.md
+
+Each pair is an emitted kernel's source and a copy whose first programs wait at their beginning. How long they have to is measured: a first
+run says what a wait costs each kernel. The equal copies have a kernel more that nothing launches, so that they are not known to be the same
+code. Without a GPU only the planted sources are compiled. Exit code 1: less was found, or more was called, than docs/ab.md promises.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KINDS = ("rms_norm/forward", "fused_add_rms_norm/forward", "rms_norm/backward")
+SHAPES = ("1x4096", "64x4096", "256x2048", "2048x2048", "8192x1024", "8192x4096", "4096x8192", "2048x16384")
+SLOWDOWNS = (0.005, 0.01, 0.02, 0.03)
+PILOT = 0.03
+CLOCK_MHZ = 1700  # of the first guess
+SHORT_US = 10
+KERNEL = re.compile(r"NT_KERNEL\(nt_threads, NT_MIN_PROGRAMS\)\n[^{]*\{")
+WAIT = """
+    if (blockIdx.x < %d) {
+        const long long begin = clock64();
+        while (clock64() - begin < %dLL) {
+        }
+    }"""
+UNUSED = '\nextern "C" __global__ void nt_unused(int* out) { *out = 1; }\n'
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NORMTUNE_STORE": ""})
+
+
+def fail(what):
+    raise SystemExit(f"planted_slowdowns: {what}")
+
+
+def configurations(kind, cols):
+    """Two for each problem: about 16 and about 32 elements a thread."""
+    threads = 32
+    while threads < 1024 and threads * 16 < cols:
+        threads *= 2
+    grid = "per_row" if kind.endswith("forward") else "persistent_strided"
+    for count in (threads, max(32, threads // 2)):
+        if count == 32:
+            yield f"w4.t32.r4.row.registers.masked.{grid}"
+        else:
+            yield f"w{count // 32}.t{count}.r1.row.registers.masked.{grid}"
+
+
+def emit(arguments, work, has_gpu):
+    """A folder of source for each pair, below work/before; their names and problems."""
+    where = ["--backend", arguments.backend] if has_gpu else ["--arch", "sm_90"]
+    names = {}
+    for kind in KINDS:
+        for shape in SHAPES:
+            problem = f"{kind}/bf16/llama/{shape}"
+            for number, configuration in enumerate(dict.fromkeys(configurations(kind, int(shape.split("x")[1])))):
+                name = f"{kind.replace('/', '_')}_{shape}_{number}"
+                done = run([arguments.normtune, "emit", "--problem", problem, "--config", configuration, *where, "--out", str(work / "emitted" / name)])
+                if done.returncode != 0:
+                    if "needs NVRTC" in done.stderr:
+                        return {}
+                    fail(f"{problem} {configuration}: {done.stderr.strip()}")
+                names[name] = problem
+                plant(work, "before", name)
+            if not has_gpu:
+                break  # one of each kind compiles like the others
+    return names
+
+
+def plant(work, tree, name, edit=lambda source, launch: source):
+    right = work / "emitted" / name
+    launch = json.loads((right / "launch.json").read_text())
+    launch.update(provider="planted", configuration=name, code={"file": "kernel.cu"})
+    folder = work / tree / name
+    folder.mkdir(parents=True)
+    (folder / "kernel.cu").write_text(edit((right / "kernel.cu").read_text(), launch))
+    (folder / "launch.json").write_text(json.dumps(launch))
+
+
+def waiting(cycles):
+    def edit(source, launch):
+        threads = launch["launches"][0]["block"][0]
+        first = launch["compute_units"] * (2048 // threads)  # as many as there may be at once: the others begin when these have ended
+        text, count = KERNEL.subn(lambda found: found.group(0) + WAIT % (first, round(cycles)), source)
+        if count == 0:
+            fail("the source has no kernel to plant a wait in")
+        return text
+
+    return edit
+
+
+def equal(source, _):
+    return source + UNUSED
+
+
+def compile_alone(arguments, work, names):
+    """Without a GPU: each version compiles, and all differ."""
+    for name in names:
+        plant(work, "equal", name, equal)
+        plant(work, "slower", name, waiting(1000))
+        hashes = set()
+        for tree in ("before", "equal", "slower"):
+            plan = run([arguments.normtune, "plan", "--candidate", str(work / tree / name), "--candidates-only", "--arch", "sm_90", "--compile",
+                        "--list", "--format", "json"])
+            if plan.returncode != 0:
+                fail(f"{tree}/{name}: {plan.stderr.strip() or plan.stdout[-400:]}")
+            hashes |= {one["code_hash"] for one in json.loads(plan.stdout)["problems"][0]["compiled"]}
+        if len(hashes) != 3:
+            fail(f"{name}: {len(hashes)} kinds of code, not 3")
+    print(f"{len(names)} planted kernels compile, each to code of its own")
+
+
+def measure(arguments, work, tree, names, seed=0):
+    """The pairs that both sides have, by name."""
+    out = work / f"run-{tree}-{seed}"
+    done = run([arguments.normtune, "ab", str(work / "before"), str(work / tree), "--backend", arguments.backend, "--format", "json", "--quiet",
+                "--seed", str(seed), "--out", str(out)])
+    if done.returncode not in (0, 1, 3):
+        fail(f"ab {tree}: {done.stderr.strip()}")
+    pairs = {pair["candidate_configuration"].split(":")[1]: pair for pair in json.loads(done.stdout)["pairs"] if pair["ratio"] is not None}
+    for name in names.keys() - pairs.keys():
+        print(f"{name}: not measured in {tree}", file=sys.stderr)
+    return pairs
+
+
+class Tally:
+    def __init__(self):
+        self.pairs, self.called, self.ratios = 0, 0, []
+
+    def add(self, pair, verdicts):
+        self.pairs += 1
+        self.called += pair["verdict"] in verdicts
+        self.ratios.append(pair["ratio"])
+
+    def share(self):
+        return self.called / self.pairs if self.pairs else 0
+
+    def text(self):
+        return f"{100 * self.share():.4g}% of {self.pairs}" if self.pairs else "-"
+
+    def usual(self):
+        return f"{100 * (sorted(self.ratios)[len(self.ratios) // 2] - 1):+.2f}%" if self.ratios else "-"
+
+
+def sizes(pairs):
+    return {"long": [p for p in pairs if p["before"] >= SHORT_US], "short": [p for p in pairs if p["before"] < SHORT_US]}
+
+
+def power(arguments, work, names):
+    """The table's rows, and whether they are what is promised."""
+    for name in names:
+        plant(work, "equal", name, equal)
+    rows = {0: {size: Tally() for size in ("long", "short")}}
+    for seed in range(arguments.equal):
+        pairs = measure(arguments, work, "equal", names, seed)
+        for size, some in sizes(pairs.values()).items():
+            for pair in some:
+                rows[0][size].add(pair, ("slower", "faster"))
+    guess = {name: PILOT * pair["before"] * CLOCK_MHZ for name, pair in pairs.items()}
+    for name, cycles in guess.items():
+        plant(work, "pilot", name, waiting(cycles))
+    cost = {name: max(pair["ratio"] - 1, PILOT / 10) / guess[name] for name, pair in measure(arguments, work, "pilot", names).items()}
+    for slowdown in SLOWDOWNS:
+        tree = f"slower-{slowdown}"
+        for name in cost:
+            plant(work, tree, name, waiting(slowdown / cost[name]))
+        rows[slowdown] = {size: Tally() for size in ("long", "short")}
+        for size, some in sizes(measure(arguments, work, tree, names).values()).items():
+            for pair in some:
+                rows[slowdown][size].add(pair, ("slower",))
+    called = sum(tally.called for tally in rows[0].values()) / max(1, sum(tally.pairs for tally in rows[0].values()))
+    good = len(cost) >= 40 and called <= 0.005 and rows[0.01]["long"].share() >= 0.95 and rows[0.02]["short"].share() >= 0.95
+    return rows, good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--normtune", default=os.environ.get("NORMTUNE", str(ROOT / "build/bin/normtune")))
+    parser.add_argument("--backend", default=os.environ.get("CHECK_BACKEND", "cuda"))
+    parser.add_argument("--equal", type=int, default=5, help="how often the equal pairs are measured (default: 5)")
+    parser.add_argument("--out", help="write the table there, too")
+    arguments = parser.parse_args()
+    devices = run([arguments.normtune, "devices"]).stdout
+    here = re.search(rf"^{arguments.backend} \d+: (.*)", devices, re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        names = emit(arguments, work, bool(here))
+        if not here:
+            if names:
+                compile_alone(arguments, work, names)
+            why = re.search(rf"^{arguments.backend}: (.*)", devices, re.M)
+            print(f"measuring is skipped: there is no device of {arguments.backend} ({why.group(1) if why else 'it is not built in'})"
+                  + ("" if names else "; nor NVRTC to compile with"))
+            return 0
+        rows, good = power(arguments, work, names)
+    lines = [f"| {here.group(1)}: planted | found above {SHORT_US} us | measured, median | found below {SHORT_US} us | measured, median |",
+             "|--:|--:|--:|--:|--:|"]
+    for slowdown, row in rows.items():
+        what = f"{100 * slowdown:g}%" if slowdown else "equal code, called"
+        lines.append(f"| {what} | {row['long'].text()} | {row['long'].usual()} | {row['short'].text()} | {row['short'].usual()} |")
+    text = "\n".join(lines) + "\n"
+    print(text, end="")
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text(text)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/device_options.h"
+#include "cli/gate_output.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
+#include "cli/selection_options.h"
+#include "judge/summary.h"
+#include "report/comparison_report.h"
+#include "report/gate_report.h"
+#include "report/outcomes.h"
+#include "run/ab.h"
+#include "store/run_folder.h"
+#include "support/clock.h"
+#include "support/config_file.h"
+
+namespace normtune::cli {
+namespace {
+
+class AbCommand : public Command {
+public:
+    void declare(OptionSet& options) override {
+        const std::string_view what = "a candidate folder (docs/candidates.md), a tree of them, or a configuration's key";
+        options.one("BEFORE", folder(before_), fmt::format("What was: {}", what));
+        options.one("AFTER", folder(after_), "What is now, in any of these forms");
+        selection_.declare_problems(options);
+        device_.declare(options);
+        options.group("Measuring");
+        options.one("--processes", whole_number(AbBudget::least_processes, AbBudget::most_processes, processes_),
+                    fmt::format("Fresh worker processes that share {:g} s of device time\na pair and side (default: {})",
+                                AbBudget::device_time_us / 1e6, AbBudget::usual_processes));
+        options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
+        options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_), "Of the inputs and the order (default: 0)");
+        options.one("--timeout", duration(0.01, day_s, timeout_s_),
+                    fmt::format("Give up on a trial after this long (default: {}s)", SweepOptions{}.trial_timeout_s));
+        options.group("Verdicts");
+        options.one("--threshold", number(0.01, 1000, threshold_percent_),
+                    fmt::format("Percent: the least change that counts (default: {:g})", usual_threshold * 100));
+        options.one("--policy", shipped_file("gates", policy_),
+                    fmt::format("What counts, as for gate; shipped: {}", fmt::join(shipped_names("gates"), ", ")));
+        output_.declare(options);
+        options.group("Output");
+        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_), "(default: table)");
+        options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
+        options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
+        options.flag("--quiet", "No progress and no warnings", quiet_);
+        options.example("normtune ab main/norm pr/norm --shapes qwen3 --tokens 1,8192");
+        options.example("normtune ab main/kernels pr/kernels --shapes qwen3 --policy default --junit ab.xml --github");
+    }
+
+    ExitCode run(const std::vector<std::string>& words) override {
+        if (before_.empty() || after_.empty()) {
+            throw InputError("two versions are measured; give BEFORE and AFTER");
+        }
+        const Policy policy = read_policy();
+        const AbSide before = read_ab_side(before_, "before");
+        const AbSide after = read_ab_side(after_, "after");
+        require_two_sides(before, after);
+        const std::vector<Problem> problems = selection_.selects_problems() ? selection_.problems() : problems_of(before, after);
+        const DeviceChoice device = device_.choose();
+        const std::vector<AbTrials> trials = plan_ab(before, after, problems, device.info);
+        SweepOptions options;
+        options.command = words;
+        device.set(options);
+        options.seed = static_cast<std::uint64_t>(seed_);
+        options.cold = !hot_;
+        options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);
+        set_ab_sweep(options, before, after, problems, trials, static_cast<int>(processes_));
+        const NewRunFolder folder(out_);
+        options.out_folder = folder.path();
+        const SweepResult swept = sweep(options);
+        if (swept.interrupted) {
+            complain(fmt::format("nothing is judged; what was measured is in {}", options.out_folder));
+            return ExitCode::interrupted;
+        }
+        return judged(swept, trials, policy, options.out_folder);
+    }
+
+private:
+    static constexpr double day_s = 86400;
+    static constexpr double usual_threshold = 0.005;
+
+    /// Without --policy one that counts what --threshold says, as compare does, and a version that fails where the one before passed.
+    Policy read_policy() const {
+        if (!policy_.empty()) {
+            if (threshold_percent_) {
+                throw InputError("--policy says what counts; leave out --threshold, or it");
+            }
+            const ConfigFile file = load_config("gates", policy_);
+            Policy policy = parse_policy(file.text, file.file);
+            require_known_words(policy, file.file, {});
+            if (policy.by == MatchBy::best) {
+                throw InputError(
+                    fmt::format("{}: ab measures each candidate beside its own counterpart; take a policy with by: config", file.file));
+            }
+            return policy;
+        }
+        Policy policy;
+        policy.name = "ab";
+        policy.metrics = {Metric::latency};
+        policy.threshold = threshold_percent_ ? *threshold_percent_ / 100 : usual_threshold;
+        policy.margin = usual_threshold;
+        policy.missing = GateResult::pass;
+        return policy;
+    }
+
+    SweepResult sweep(const SweepOptions& options) const {
+        ProgressReport progress(stderr, quiet_);
+        return run_sweep(options, progress);
+    }
+
+    ExitCode judged(const SweepResult& swept, const std::vector<AbTrials>& trials, const Policy& policy, const std::string& folder) const {
+        const AbRecords records = ab_records(swept.results, trials);
+        const Environment& environment = swept.results.environment;
+        const ResultRows before = ab_rows(records.pairs, &AbPair::before, environment, before_);
+        const ResultRows after = ab_rows(records.pairs, &AbPair::after, environment, after_);
+        std::vector<Comparison> comparisons;
+        for (const Metric metric : policy.metrics) {
+            comparisons.push_back(judge_ab(records.pairs, before, after, policy.settings(metric)));
+        }
+        constexpr std::size_t day_length = 10;  // "2026-11-20"
+        GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
+        note_failures(verdict, comparisons.front());
+        output_.write(verdict);
+        print_report(comparisons.front(), verdict, swept.results, folder);
+        output_.annotate(verdict);
+        return exit_code_of(verdict);
+    }
+
+    /// What fails on both sides cannot be told better or worse: that is no pass.
+    static void note_failures(GateVerdict& verdict, const Comparison& comparison) {
+        if (comparison.failed_both == 0) {
+            return;
+        }
+        verdict.remarks.push_back(fmt::format("{} candidate{} failed on both sides, or on the only side that has {}",
+                                              comparison.failed_both, comparison.failed_both == 1 ? "" : "s",
+                                              comparison.failed_both == 1 ? "it" : "them"));
+        verdict.incomplete = true;
+        verdict.result = verdict.result == GateResult::pass ? GateResult::inconclusive : verdict.result;
+    }
+
+    void print_report(const Comparison& comparison, const GateVerdict& verdict, const Results& results, const std::string& folder) const {
+        const Summary summary = summarise(comparison);
+        const auto most = static_cast<std::size_t>(most_);
+        if (format_ == "table") {
+            const Style style = style_of(stdout);
+            const std::string by_policy = policy_.empty() ? "" : "\n" + gate_text(verdict, style);
+            const bool all_passed = std::ranges::all_of(results.records, [](const Record& r) { return r.outcome == Outcome::passed; });
+            print(comparison_table(comparison, summary, most, style) + by_policy +
+                  (all_passed ? "" : "\n" + outcomes_text(results, style)) + files_text(folder));
+        } else if (format_ == "markdown") {
+            print_data(comparison_markdown(comparison, summary, most));
+        } else {
+            TextSink out(print_data);
+            format_ == "json" ? write_comparison_json(out, comparison, summary) : write_comparison_csv(out, comparison);
+            out.flush();
+        }
+    }
+
+    std::string before_;
+    std::string after_;
+    SelectionOptions selection_;
+    DeviceOptions device_;
+    std::int64_t processes_ = AbBudget::usual_processes;
+    bool hot_ = false;
+    std::int64_t seed_ = 0;
+    std::optional<double> timeout_s_;
+    std::optional<double> threshold_percent_;
+    std::string policy_;
+    GateOutput output_;
+    std::string format_ = "table";
+    std::int64_t most_ = 50;
+    std::string out_;
+    bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_ab_command() {
+    return std::make_unique<AbCommand>();
+}
+
+}  // namespace normtune::cli

@@ -1,0 +1,63 @@
+#include "cli/gate_output.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "report/gate_report.h"
+#include "support/atomic_file.h"
+#include "support/descriptor.h"
+
+namespace normtune::cli {
+namespace {
+
+/// GitHub's runner names a file that each step adds to; elsewhere there is none.
+void add_to_step_summary(const std::string& text) {
+    const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
+    if (path == nullptr || *path == '\0') {
+        return;
+    }
+    std::ofstream summary(path, std::ios::app | std::ios::binary);
+    summary << text << std::flush;
+    if (!summary) {
+        throw SystemError(fmt::format("{}: cannot be written: {}", path, system_reason(errno)));
+    }
+}
+
+}  // namespace
+
+void GateOutput::declare(OptionSet& options) {
+    options.group("Reports");
+    options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
+    options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
+    options.flag("--github", "Print annotations, and add to the step summary ($GITHUB_STEP_SUMMARY)", github_);
+}
+
+void GateOutput::write(const GateVerdict& verdict) const {
+    if (!junit_.empty()) {
+        write_file_atomically(junit_, gate_junit(verdict));
+    }
+    if (!markdown_.empty()) {
+        write_file_atomically(markdown_, gate_markdown(verdict));
+    }
+    if (github_) {
+        add_to_step_summary(gate_markdown(verdict));
+    }
+}
+
+void GateOutput::annotate(const GateVerdict& verdict) const {
+    if (github_) {
+        print_data(gate_annotations(verdict));
+    }
+}
+
+ExitCode exit_code_of(const GateVerdict& verdict) {
+    return verdict.result == GateResult::pass   ? ExitCode::good
+           : verdict.result == GateResult::fail ? ExitCode::regression
+                                                : ExitCode::inconclusive;
+}
+
+}  // namespace normtune::cli
