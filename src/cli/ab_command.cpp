@@ -17,6 +17,7 @@
 #include "store/run_folder.h"
 #include "support/clock.h"
 #include "support/config_file.h"
+#include "support/escape.h"
 
 namespace normtune::cli {
 namespace {
@@ -126,7 +127,7 @@ private:
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         note_failures(verdict, comparisons.front());
         output_.write(verdict);
-        print_report(comparisons.front(), verdict, swept.results, folder);
+        print_report(comparisons.front(), verdict, records.pairs, swept.results, folder);
         output_.annotate(verdict);
         return exit_code_of(verdict);
     }
@@ -143,7 +144,24 @@ private:
         verdict.result = verdict.result == GateResult::pass ? GateResult::inconclusive : verdict.result;
     }
 
-    void print_report(const Comparison& comparison, const GateVerdict& verdict, const Results& results, const std::string& folder) const {
+    /// Why they failed, of the first of those that did on both sides: no pair of the table says it.
+    static std::string failed_on_both(const std::vector<AbPair>& pairs) {
+        constexpr int most = 5;
+        std::string out;
+        int shown = 0;
+        for (const AbPair& pair : pairs) {
+            if (pair.before != nullptr && pair.after != nullptr && pair.before->outcome != Outcome::passed &&
+                pair.after->outcome != Outcome::passed && shown++ < most) {
+                out += fmt::format("{}\n  before {}: {}\n  after  {}: {}\n", for_terminal(pair.after->trial_key()),
+                                   outcome_names.name(pair.before->outcome), for_terminal(pair.before->reason),
+                                   outcome_names.name(pair.after->outcome), for_terminal(pair.after->reason));
+            }
+        }
+        return out;
+    }
+
+    void print_report(const Comparison& comparison, const GateVerdict& verdict, const std::vector<AbPair>& pairs, const Results& results,
+                      const std::string& folder) const {
         const Summary summary = summarise(comparison);
         const auto most = static_cast<std::size_t>(most_);
         if (format_ == "table") {
@@ -151,7 +169,7 @@ private:
             const std::string by_policy = policy_.empty() ? "" : "\n" + gate_text(verdict, style);
             const bool all_passed = std::ranges::all_of(results.records, [](const Record& r) { return r.outcome == Outcome::passed; });
             print(comparison_table(comparison, summary, most, style) + by_policy +
-                  (all_passed ? "" : "\n" + outcomes_text(results, style)) + files_text(folder));
+                  (all_passed ? "" : "\n" + failed_on_both(pairs) + outcomes_text(results, style)) + files_text(folder));
         } else if (format_ == "markdown") {
             print_data(comparison_markdown(comparison, summary, most));
         } else {

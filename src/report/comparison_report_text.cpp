@@ -93,11 +93,13 @@ std::string method_text(const Comparison& comparison) {
             control.deviation_us);
     }
     if (comparison.side_by_side) {
+        if (comparison.of_a_run == 0) {
+            return out + " Nothing was measured on both sides.";
+        }
         out += fmt::format(
-            " The two of a pair were measured right after one another, in turn, in the same rounds of up to {} processes: the change is "
-            "the mean "
-            "of their differences, and its interval is what processes differ by.",
-            comparison.processes[0]);
+            " The two of a pair were measured right after one another, in turn, in the same rounds of up to {} process{}: the change is "
+            "the mean of their differences, and its interval is what processes differ by.",
+            comparison.processes[0], comparison.processes[0] == 1 ? "" : "es");
     } else if (comparison.processes[0] + comparison.processes[1] > 2) {
         out += fmt::format(" Up to {} processes measured a trial before and {} after; what they differ by was measured.",
                            comparison.processes[0], comparison.processes[1]);

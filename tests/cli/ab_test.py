@@ -12,7 +12,8 @@ import xml.etree.ElementTree as tree
 
 import harness
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "ci_gate"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+SCRIPT = SCRIPTS / "ci_gate"
 REPLAY = "--backend replay --processes 3 --quiet --replay-script"
 SHAPE = "--problem rms_norm/forward/bf16/llama/256x1024"
 EQUAL = "seed: 7\nnoise: {sigma: 0.002}\ntimings:\n  - {config: '*', copies: 1.2}\n"
@@ -129,7 +130,8 @@ def failures(checks):
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_after.yaml --junit f.xml --out f", 1, "missing", "candidate incorrect: y is off", "1 incorrect")
     checks.expect("y is off" in (checks.folder.work / "f.xml").read_text(), "f.xml")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_before.yaml --out g", 0, "1 new", "baseline incorrect: y is off")
-    checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_both.yaml --out h", 3, "1 trial failed on both sides")
+    checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_both.yaml --out h", 3, "1 trial failed on both sides",
+               "before incorrect: y is off\n  after  incorrect: y is off", "Nothing was measured on both sides")
     checks.write("late.yaml", EQUAL + "faults:\n  - {config: 'after:*', at: measure, do: crash, from: 5}\n")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} late.yaml --out late", 1, "candidate crashed")
 
@@ -177,6 +179,12 @@ def gate(checks):
     checks.run(f"{SCRIPT} --ab old_vendor new_vendor --confirm", 2, "leave out --baseline, --confirm and --update")
 
 
+def planted(checks):
+    """The slowdowns that scripts/check_gpu ab measures compile, where there is a compiler."""
+    done = checks.folder.run(f"{SCRIPTS}/planted_slowdowns.py --normtune $(command -v normtune) --compile")
+    checks.expect(done.returncode == 0 and done.stdout in (b"", b"3 planted kernels compile, each to code of its own\n"), done.stdout, done.stderr.decode())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
@@ -184,7 +192,7 @@ def main():
     with harness.Folder(arguments.normtune) as folder:
         checks = Checks(folder)
         copies(checks)
-        for part in (verdicts, reports, trees, together, failures, refusals, interrupted, gate):
+        for part in (verdicts, reports, trees, together, failures, refusals, interrupted, gate, planted):
             part(checks)
     return 1 if checks.failed else 0
 
