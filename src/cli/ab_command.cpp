@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,10 +11,10 @@
 #include "cli/progress.h"
 #include "cli/run_report.h"
 #include "cli/selection_options.h"
+#include "cli/table_options.h"
 #include "judge/summary.h"
 #include "report/comparison_report.h"
 #include "report/gate_report.h"
-#include "report/outcomes.h"
 #include "run/ab.h"
 #include "store/run_folder.h"
 #include "support/clock.h"
@@ -44,8 +46,7 @@ public:
         options.one("--policy", shipped_file("gates", policy_),
                     fmt::format("What counts, as for gate; shipped: {}", fmt::join(shipped_names("gates"), ", ")));
         output_.declare(options);
-        options.group("Output");
-        options.one("--format", word_of({"table", "markdown", "json", "csv"}, format_), "(default: table)");
+        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair;\njson: schemas/comparison.schema.json");
         options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
         options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
@@ -56,6 +57,9 @@ public:
     ExitCode run(const std::vector<std::string>& words) override {
         if (before_.empty() || after_.empty()) {
             throw InputError("two versions are measured; give BEFORE and AFTER");
+        }
+        if (!table_.is("table")) {
+            table_.require_no_order();
         }
         const Policy policy = read_policy();
         const AbSide before = read_ab_side(before_, "before");
@@ -78,7 +82,7 @@ public:
             complain(fmt::format("nothing is judged; what was measured is in {}", options.out_folder));
             return ExitCode::interrupted;
         }
-        return judged(swept, trials, policy, options.out_folder);
+        return judged(options, swept, trials, policy);
     }
 
 private:
@@ -114,7 +118,8 @@ private:
         return run_sweep(options, progress);
     }
 
-    ExitCode judged(const SweepResult& swept, const std::vector<AbTrials>& trials, const Policy& policy, const std::string& folder) const {
+    ExitCode judged(const SweepOptions& options, const SweepResult& swept, const std::vector<AbTrials>& trials,
+                    const Policy& policy) const {
         const AbRecords records = ab_records(swept.results, trials);
         const Environment& environment = swept.results.environment;
         const ResultRows before = ab_rows(records.pairs, &AbPair::before, environment, before_);
@@ -126,8 +131,25 @@ private:
         constexpr std::size_t day_length = 10;  // "2026-11-20"
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         note_failures(verdict, comparisons.front());
+        const Summary summary = summarise(comparisons.front());
+        const auto most = static_cast<std::size_t>(most_);
         output_.write(verdict);
-        print_report(comparisons.front(), verdict, records.pairs, swept.results, folder);
+        if (table_.is("table")) {
+            std::vector<Section> sections = comparison_sections(comparisons.front(), summary, most);
+            if (!policy_.empty()) {
+                std::ranges::move(gate_sections(verdict), std::back_inserter(sections));
+            }
+            if (std::string failed = failed_on_both(records.pairs); !failed.empty()) {
+                sections.push_back({"", Table(), std::move(failed)});
+            }
+            table_.show(run_sections(options, swept, std::move(sections)));
+        } else if (table_.is("markdown")) {
+            print_data(comparison_markdown(comparisons.front(), summary, most));
+        } else {
+            TextSink out(print_data);
+            table_.is("json") ? write_comparison_json(out, comparisons.front(), summary) : write_comparison_csv(out, comparisons.front());
+            out.flush();
+        }
         output_.annotate(verdict);
         return exit_code_of(verdict);
     }
@@ -160,25 +182,6 @@ private:
         return out;
     }
 
-    void print_report(const Comparison& comparison, const GateVerdict& verdict, const std::vector<AbPair>& pairs, const Results& results,
-                      const std::string& folder) const {
-        const Summary summary = summarise(comparison);
-        const auto most = static_cast<std::size_t>(most_);
-        if (format_ == "table") {
-            const Style style = style_of(stdout);
-            const std::string by_policy = policy_.empty() ? "" : "\n" + gate_text(verdict, style);
-            const bool all_passed = std::ranges::all_of(results.records, [](const Record& r) { return r.outcome == Outcome::passed; });
-            print(comparison_table(comparison, summary, most, style) + by_policy +
-                  (all_passed ? "" : "\n" + failed_on_both(pairs) + outcomes_text(results, style)) + files_text(folder));
-        } else if (format_ == "markdown") {
-            print_data(comparison_markdown(comparison, summary, most));
-        } else {
-            TextSink out(print_data);
-            format_ == "json" ? write_comparison_json(out, comparison, summary) : write_comparison_csv(out, comparison);
-            out.flush();
-        }
-    }
-
     std::string before_;
     std::string after_;
     SelectionOptions selection_;
@@ -190,7 +193,7 @@ private:
     std::optional<double> threshold_percent_;
     std::string policy_;
     GateOutput output_;
-    std::string format_ = "table";
+    TableOptions table_;
     std::int64_t most_ = 50;
     std::string out_;
     bool quiet_ = false;
