@@ -56,6 +56,8 @@ ADDED = [
     (r"normtune verify .*deepseek", f"--space quick --tokens 128 {REPLAY}"),
     (r"normtune (sweep|verify) .*--candidates-only", f"{FEW} {REPLAY}"),
     (r"normtune (sweep|verify) ", f"{FEW} --site hidden --space quick {REPLAY}"),
+    (r"normtune ab .*--problem", REPLAY),
+    (r"normtune ab ", f"{FEW} --site hidden {REPLAY}"),
     (r"scripts/ci_gate ", f"{FEW} --site hidden {REPLAY}"),
     (r"normtune best --from-db .*--format (cpp|triton)", "--any-device"),
 ]
@@ -145,6 +147,9 @@ def prepare(folder):
     run(folder, f"{sweep} --out before; mkdir results")
     for place in ("after", "main", "pr", "BASELINE", "CANDIDATE", "results/run-20261120T235959Z-1f3a"):
         run(folder, f"cp -r before {place}")
+    for place in ("norm", "kernel", "kernels/norm"):  # candidates of two versions
+        for version in ("main", "pr"):
+            shutil.copytree(work / "my_norm", work / version / place)
     run(folder, f"{sweep} --candidate my_norm --out results/run-20261121T120000Z-1f3a")
     # A run that was stopped: its results are missing, and the end of its journal.
     run(folder, "cd results/run-20261120T235959Z-1f3a && sed -i '$d' journal.jsonl && rm results.*")
