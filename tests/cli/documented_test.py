@@ -28,6 +28,7 @@ NOT_RUN = [
     (r".*--backend hip\b", "needs an AMD GPU"),
     (r"normtune emit +--from .*--problem (?!.*--arch)", "needs an NVIDIA GPU: the winner's cubin is for the one that is here"),
     (r"normtune emit --candidate .*--from", "needs an NVIDIA GPU"),
+    (r"(\$ )?normtune ab ", "ends with the exit code of its verdict, whatever a script plays (tests/cli/ab_test.py)"),
     (r"scripts/slurm/submit", "needs a cluster (tests/slurm has one)"),
     (r"build/bin/bench_racing", "takes minutes, and a build with benchmarks"),
     (r"scripts/triton_candidates", "needs Triton (tests/cli/triton_test.py)"),
