@@ -26,7 +26,7 @@ constexpr std::array<ExitStatus, 8> exit_statuses{{
     {ExitCode::usage, "The command line or a file is wrong, or the system refused something."},
     {ExitCode::inconclusive, "compare or gate cannot tell."},
     {ExitCode::not_comparable, "The results are of different devices, or have nothing in common."},
-    {ExitCode::faulty_trials, "The sweep finished; a configuration was incorrect or crashed."},
+    {ExitCode::faulty_trials, "The sweep finished; a configuration was incorrect or crashed, or none of a provider passed."},
     {ExitCode::defect, "A fault of normtune itself."},
     {ExitCode::interrupted, "Interrupted; what was measured is saved."},
 }};

@@ -1,12 +1,23 @@
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "report/outcomes.h"
 #include "report/winners.h"
 #include "store/merge.h"
+#include "store/record_file.h"
+#include "store/results_stream.h"
 #include "store/run_folder.h"
+#include "support/parallel.h"
 
 namespace normtune::cli {
 namespace {
@@ -33,10 +44,19 @@ public:
         if (out_.empty()) {
             throw InputError("-o DIR is missing: where the merged results go");
         }
+        std::vector<RecordFile> sources;
         std::vector<NamedResults> parts;
+        sources.reserve(files_.size());  // the parts ask them
         for (const std::string& file : files_) {
-            require_results(file);
-            parts.push_back({file, read_results_json(file)});
+            const Notice notice("reading " + file);
+            RecordFile& source = sources.emplace_back(file);
+            parts.push_back({file, std::move(source.results()), [&source](std::size_t i) { return source.whole(i); }});
+        }
+        std::vector<std::pair<const RecordFile*, std::size_t>> places;  // of all records, one file after the other
+        for (std::size_t file = 0; file < parts.size(); ++file) {
+            for (std::size_t i = 0; i < parts[file].results.records.size(); ++i) {
+                places.emplace_back(&sources[file], i);
+            }
         }
         Merged merged = merge_results(std::move(parts), settings_);
         if (!merged.refused.empty()) {
@@ -47,19 +67,106 @@ public:
             complain(merged.incomplete);
         }
         merged.results.command = words;
+        const auto record = [&](std::size_t i) {
+            const auto [source, index] = places[merged.order[i]];
+            return source->whole(index);
+        };
         const NewRunFolder folder(out_);
-        fill_result_folder(folder.path(), merged.results);
-        report(merged.results, folder.path());
+        Best best(merged.results);
+        {
+            const Notice notice(fmt::format("writing {} trials", merged.order.size()));
+            fill_folder(folder.path(), [&](const std::string& place) { write(merged, record, place, best); });
+        }
+        report(merged.results, best, folder.path());
         return ExitCode::good;
     }
 
 private:
-    void report(const Results& results, const std::string& folder) const {
+    /// The winners of each problem, as its records pass by.
+    class Best {
+    public:
+        explicit Best(const Results& head) {
+            for (const PlanSummary& plan : head.plans) {
+                plans_.emplace(plan.problem_key, &plan);
+            }
+            problem_.environment = head.environment;
+            liger_.environment = head.environment;
+        }
+        void pass(const Record& record) {
+            if (!problem_.records.empty() && problem_.records.front().problem.key() != record.problem.key()) {
+                end();
+            }
+            problem_.records.push_back(record);
+        }
+        /// Behind a problem's last record.
+        void end() {
+            if (problem_.records.empty()) {
+                return;
+            }
+            const auto plan = plans_.find(problem_.records.front().problem.key());
+            problem_.plans.clear();
+            if (plan != plans_.end()) {
+                problem_.plans.push_back(*plan->second);
+            }
+            add(find_winners(problem_), winners_);
+            add(find_leaders(problem_), leaders_);
+            for (const Record* record : liger_winners(problem_.records)) {
+                liger_.records.push_back(*record);
+            }
+            problem_.records.clear();
+        }
+        const std::vector<Winner>& winners() const { return winners_; }
+        const std::vector<Winner>& leaders() const { return leaders_; }
+        const Results& liger() const { return liger_; }
+
+    private:
+        void add(const std::vector<Winner>& found, std::vector<Winner>& to) {
+            for (Winner winner : found) {
+                winner.record = &records_.emplace_back(*winner.record);
+                to.push_back(std::move(winner));
+            }
+        }
+
+        std::unordered_map<std::string_view, const PlanSummary*> plans_;
+        Results problem_;  // the present one
+        Results liger_;    // what liger.csv is made of
+        std::deque<Record> records_;
+        std::vector<Winner> winners_, leaders_;
+    };
+
+    /// results.csv and results.json in one pass over the records, which are read again for it.
+    static void write(const Merged& merged, const std::function<Record(std::size_t)>& record, const std::string& place, Best& best) {
+        const auto each = [&](const TakeRecord& csv, const TakeRecord& json) {
+            constexpr std::size_t at_once = 512;
+            std::vector<Record> records;
+            for (std::size_t first = 0; first < merged.order.size(); first += at_once) {
+                records.resize(std::min(at_once, merged.order.size() - first));
+                on_all_cores(records.size(), [&](std::size_t i) { records[i] = record(first + i); });
+                for (const Record& one : records) {
+                    csv(one);
+                    json(one);
+                    best.pass(one);
+                }
+            }
+            best.end();
+        };
+        const Results& head = merged.results;
+        write_results_csv(
+            head, merged.order.size(),
+            [&](const TakeRecord& csv) {
+                write_results_json(
+                    head, [&](const TakeRecord& json) { each(csv, json); }, place + "/results.json");
+            },
+            place + "/results.csv");
+        write_liger_csv(best.liger(), place + "/liger.csv");
+    }
+
+    void report(const Results& results, const Best& best, const std::string& folder) const {
         if (table_.is("json")) {
-            print_data(winners_json({&results, 1}));
+            print_data(winners_json(results.environment, best.winners()));
             return;
         }
-        std::vector<Section> sections = winners_sections(results);
+        std::vector<Section> sections = winners_sections(best.winners(), best.leaders());
         sections.push_back({"", Table(), outcomes_text(results)});
         sections.push_back({"", Table(),
                             fmt::format("Merged {} file{} into {}: results.csv, results.json, liger.csv\n", files_.size(),

@@ -63,10 +63,14 @@ void RecordFiles::declare(OptionSet& options) {
 }
 
 std::vector<Results> RecordFiles::read() const {
-    return read(without_what_no_judge_reads);
+    return read_by(read_judged_results);
 }
 
 std::vector<Results> RecordFiles::read(const std::function<void(Record&)>& keep) const {
+    return read_by([&](const std::string& file) { return read_results_json(file, keep); });
+}
+
+std::vector<Results> RecordFiles::read_by(const std::function<Results(const std::string&)>& read_json) const {
     if (files_.empty()) {
         throw InputError("no results are named; give results.json or results.csv files, or run folders");
     }
@@ -75,7 +79,7 @@ std::vector<Results> RecordFiles::read(const std::function<void(Record&)>& keep)
         const bool csv = file.ends_with(".csv");
         {
             const Notice notice("reading " + file);
-            runs.push_back(csv ? read_results_csv(file) : read_results_json(file, keep));
+            runs.push_back(csv ? read_results_csv(file) : read_json(file));
         }
         if (csv) {
             describe_device(runs.back(), file, compute_units_);

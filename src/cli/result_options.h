@@ -35,6 +35,8 @@ public:
     const std::vector<std::string>& names() const { return files_; }
 
 private:
+    std::vector<Results> read_by(const std::function<Results(const std::string&)>& read_json) const;
+
     std::vector<std::string> files_;
     std::optional<std::int64_t> compute_units_;
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,11 +22,26 @@ SweepResult run_with_progress(const RunOptions& run, SweepOptions& options) {
     return run_sweep(options, progress);
 }
 
+namespace {
+
+/// Of a provider's kernels that were tried none passed: its source does not compile, or its launch.json names another kernel.
+bool failed_whole(const std::vector<Record>& records) {
+    std::map<std::string_view, bool> passed;
+    for (const Record& record : records) {
+        if (record.outcome != Outcome::pruned) {
+            passed[record.candidate.provider()] |= record.outcome == Outcome::passed;
+        }
+    }
+    return std::ranges::any_of(passed, [](const auto& provider) { return !provider.second; });
+}
+
+}  // namespace
+
 ExitCode exit_code_of(const SweepResult& result) {
     if (result.interrupted) {
         return ExitCode::interrupted;
     }
-    return result.incorrect + result.crashed > 0 ? ExitCode::faulty_trials : ExitCode::good;
+    return result.incorrect + result.crashed > 0 || failed_whole(result.results.records) ? ExitCode::faulty_trials : ExitCode::good;
 }
 
 std::vector<Section> run_sections(const SweepOptions& options, const SweepResult& result, std::vector<Section> found) {

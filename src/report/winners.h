@@ -34,8 +34,11 @@ std::vector<Winner> find_leaders(const Results& results);
 Section winners_section(const std::vector<Winner>& winners);
 /// Winners and leaders; that nothing was measured, where there are none.
 std::vector<Section> winners_sections(const Results& results);
+std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
 
 /// The winners of each run as JSON; its schema is schemas/winners.schema.json.
 std::string winners_json(std::span<const Results> runs);
+/// The same of one run, whose winners are known.
+std::string winners_json(const Environment& environment, const std::vector<Winner>& winners);
 
 }  // namespace normtune

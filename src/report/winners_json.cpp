@@ -28,14 +28,19 @@ nlohmann::json winner_json(const Winner& winner) {
     return out;
 }
 
+nlohmann::json run_json(const Environment& environment, const std::vector<Winner>& winners) {
+    return {{"device", to_json(environment.device)}, {"started", environment.started}, {"winners", json_list(winners, winner_json)}};
+}
+
 }  // namespace
 
 std::string winners_json(std::span<const Results> runs) {
-    return json_document(winners_schema_version, {{"runs", json_list(runs, [](const Results& run) {
-                                                       return nlohmann::json{{"device", to_json(run.environment.device)},
-                                                                             {"started", run.environment.started},
-                                                                             {"winners", json_list(find_winners(run), winner_json)}};
-                                                   })}});
+    return json_document(winners_schema_version,
+                         {{"runs", json_list(runs, [](const Results& run) { return run_json(run.environment, find_winners(run)); })}});
+}
+
+std::string winners_json(const Environment& environment, const std::vector<Winner>& winners) {
+    return json_document(winners_schema_version, {{"runs", nlohmann::json::array({run_json(environment, winners)})}});
 }
 
 }  // namespace normtune

@@ -96,8 +96,10 @@ Section winners_section(const std::vector<Winner>& winners) {
 }
 
 std::vector<Section> winners_sections(const Results& results) {
-    const std::vector<Winner> winners = find_winners(results);
-    const std::vector<Winner> leaders = find_leaders(results);
+    return winners_sections(find_winners(results), find_leaders(results));
+}
+
+std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders) {
     std::vector<Section> out;
     if (!winners.empty()) {
         out.push_back(winners_section(winners));

@@ -307,6 +307,10 @@ void CsvTrials::follow_rows_left() {
 
 /// Rows that were taken out, sorted or put behind others since are no file that was cut: their counts do not go down by one.
 void CsvTrials::check_end() const {
+    if (first_ && (rows_left_ != CsvColumns::absent || !reader_.line_ended())) {  // no row at all
+        reader_.fail(fmt::format("the file ends behind its header: was it cut short? Of a run without trials it has no column {}",
+                                 rows_left_column));
+    }
     if (rows_left_ == CsvColumns::absent || first_ || left_ == 0 || (!as_written_ && reader_.line_ended())) {
         return;
     }

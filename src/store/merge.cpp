@@ -23,6 +23,11 @@ struct Piece {
     const NamedResults* from = nullptr;
     const PlanSummary* plan = nullptr;
     std::vector<const Record*> records;
+    const Record* first = nullptr;  // of the file
+
+    nlohmann::json whole(const Record* record) const {
+        return to_json(from->whole ? from->whole(static_cast<std::size_t>(record - first)) : *record);
+    }
 };
 
 /// `records` are those of the file.
@@ -31,7 +36,7 @@ std::vector<Piece> pieces_of(const NamedResults& part, std::span<const Record> r
     std::unordered_map<std::string_view, std::size_t> places;
     for (const PlanSummary& plan : part.results.plans) {
         places.emplace(plan.problem_key, pieces.size());
-        pieces.push_back({&part, &plan, {}});
+        pieces.push_back({&part, &plan, {}, records.data()});
     }
     for (const Record& record : records) {
         const auto found = places.find(record.problem.key());
@@ -66,7 +71,7 @@ std::string difference(const Piece& a, const Piece& b) {
     const auto theirs = by_configuration(b);
     for (const auto& [configuration, record] : ours) {
         const auto other = theirs.find(configuration);
-        if (other != theirs.end() && to_json(*record) != to_json(*other->second)) {
+        if (other != theirs.end() && a.whole(record) != b.whole(other->second)) {
             return fmt::format("{} and {} both have the trial {} {}, with different results; leave out one of them", a.from->name,
                                b.from->name, a.plan->problem_key, configuration);
         }
@@ -230,7 +235,7 @@ Merged merge_results(std::vector<NamedResults> parts, const MergeSettings& setti
     }
     results.records = taken_records(parts);
     std::unordered_map<std::string_view, const Piece*> taken;
-    std::vector<std::size_t> order;
+    std::vector<std::size_t>& order = merged.order;
     const std::vector<Piece> pieces = ordered_pieces(parts, results.records, sizes);
     for (const Piece& piece : pieces) {
         const auto [found, is_new] = taken.emplace(piece.plan->problem_key, &piece);

@@ -1,6 +1,7 @@
 // Several results made one: the shards of a sweep, or sweeps of selections that have no problem in common. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,14 @@ struct MergeSettings {
 struct NamedResults {
     std::string name;  // for messages
     Results results;
+    std::function<Record(std::size_t)> whole = {};  // where the records have no more than what tells them apart: all of the i-th
 };
 
 struct Merged {
     Results results;
-    std::string refused;     // one line: why they cannot be merged; empty: they were
-    std::string incomplete;  // one line: what is missing of partial ones
+    std::vector<std::size_t> order;  // of each record: its place among those of all files, one file after the other
+    std::string refused;             // one line: why they cannot be merged; empty: they were
+    std::string incomplete;          // one line: what is missing of partial ones
 };
 
 /// Problems come in the order of the whole selection where the results are shards of one, else in the order of the

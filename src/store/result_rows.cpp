@@ -157,7 +157,8 @@ ResultRows read_json_rows(char first, ByteSource& source, const std::string& nam
         return read_liger_json_rows(without_mark(text), name);
     }
     RowBuilder builder(name, ResultFormat::results_json);
-    const Results results = stream_results_json(source, name, [&](const Record& record) { add(builder, record); });
+    const Results results = stream_results_json(
+        source, name, [&](const Record& record, const ListElement&) { add(builder, record); }, RecordParts::judged);
     return finished(builder, results);
 }
 

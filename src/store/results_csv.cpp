@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "store/results.h"
+#include "store/results_stream.h"
 #include "support/csv.h"
 #include "support/text_sink.h"
 #include "trial/record_fields.h"
@@ -98,24 +99,31 @@ CellWriter row_of(const Record& record, const Environment& run) {
 
 }  // namespace
 
-void write_results_csv(const Results& results, const std::string& path) {
+void write_results_csv(const Results& head, std::size_t count, const EachRecord& each, const std::string& path) {
     const CellWriter header = row_of({}, {});
     std::vector<std::size_t> order(header.places.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return header.places[a] < header.places[b]; });
-    std::vector<std::string> line(order.size() + 1);
+    std::vector<std::string> line;
+    // Without rows there is no column of what is left: a header that has it is one that was cut off behind.
     const auto in_order = [&](const std::vector<std::string>& cells, std::string last) {
-        std::transform(order.begin(), order.end(), line.begin(), [&](std::size_t i) { return cells[i]; });
-        line.back() = std::move(last);
+        line.clear();
+        std::transform(order.begin(), order.end(), std::back_inserter(line), [&](std::size_t i) { return cells[i]; });
+        if (count > 0) {
+            line.push_back(std::move(last));
+        }
         return csv_line(line);
     };
     write_file_atomically(path, [&](TextSink& out) {
         out += in_order(header.names, std::string(rows_left_column));
-        std::size_t rows_left = results.records.size();
-        for (const Record& record : results.records) {
-            out += in_order(row_of(record, results.environment).cells, std::to_string(--rows_left));
-        }
+        std::size_t rows_left = count;
+        each([&](const Record& record) { out += in_order(row_of(record, head.environment).cells, std::to_string(--rows_left)); });
     });
+}
+
+void write_results_csv(const Results& results, const std::string& path) {
+    const auto each = [&](const TakeRecord& take) { std::ranges::for_each(results.records, take); };
+    write_results_csv(results, results.records.size(), each, path);
 }
 
 }  // namespace normtune

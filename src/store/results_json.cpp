@@ -1,11 +1,15 @@
 #include "store/results.h"
 
+#include <algorithm>
+#include <concepts>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "store/results_fields.h"
+#include "store/results_stream.h"
 #include "support/text_sink.h"
 
 namespace normtune {
@@ -17,7 +21,7 @@ using nlohmann::json;
 /// never in memory as a whole.
 class LineWriter {
 public:
-    explicit LineWriter(TextSink& out) : out_(out) {}
+    LineWriter(TextSink& out, const EachRecord& each) : out_(out), each_(each) {}
 
     void version() { begin("schema_version") += std::to_string(schema_version); }
     template <typename T>
@@ -35,9 +39,15 @@ public:
             return;
         }
         begin(name) += "[";
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            out_ += i == 0 ? "\n" : ",\n";
-            out_ += to_json(values[i]).dump();
+        bool first = true;
+        const auto write = [&](const T& value) {
+            out_ += std::exchange(first, false) ? "\n" : ",\n";
+            out_ += to_json(value).dump();
+        };
+        if constexpr (std::same_as<T, Record>) {
+            each_(write);
+        } else {
+            std::for_each(values.begin(), values.end(), write);
         }
         out_ += "\n]";
     }
@@ -50,17 +60,23 @@ private:
     }
 
     TextSink& out_;
+    const EachRecord& each_;
     bool first_ = true;
 };
 
 }  // namespace
 
-void write_results_json(const Results& results, const std::string& path) {
+void write_results_json(const Results& head, const EachRecord& each, const std::string& path) {
     write_file_atomically(path, [&](TextSink& out) {
-        LineWriter writer(out);
-        describe(writer, results);
+        LineWriter writer(out, each);
+        describe(writer, head);
         out += "\n}\n";
     });
+}
+
+void write_results_json(const Results& results, const std::string& path) {
+    write_results_json(
+        results, [&](const TakeRecord& take) { std::ranges::for_each(results.records, take); }, path);
 }
 
 void write_result_files(const Results& results, const std::string& folder) {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "store/results.h"
+#include "store/results_stream.h"
 #include "support/atomic_file.h"
 #include "support/csv.h"
 
@@ -59,9 +59,26 @@ std::string liger_time(std::string timestamp) {
     return timestamp;
 }
 
-/// The passed trial of each problem and provider that ranks first, in the order of their first records. Where nothing was
-/// ranked (a run that was cut off) the fastest stands for it.
-std::vector<const Record*> winners(const std::vector<Record>& records) {
+struct Metric {
+    std::string_view name;
+    std::string_view unit;
+    double p50;
+    double p20;
+    double p80;
+};
+
+std::string line(const Results& results, const Record& record, std::string_view provider, const Metric& metric) {
+    constexpr int decimals = 7;  // 0.1 ns in ms; 0.1 bytes in MB
+    return csv_line({std::string(record.problem.operation.descriptor().liger_kernel), std::string(provider),
+                     std::string(mode_names.name(record.problem.operation.mode)), std::string(metric.name), std::string(metric.unit), "H",
+                     "hidden size", std::to_string(record.problem.shape.cols), csv_number(metric.p50, decimals),
+                     csv_number(metric.p20, decimals), csv_number(metric.p80, decimals), extra_config(record.problem), record.device,
+                     liger_time(record.timestamp), "normtune " + results.environment.normtune_version});
+}
+
+}  // namespace
+
+std::vector<const Record*> liger_winners(const std::vector<Record>& records) {
     const auto before = [](const Measurement& a, const Measurement& b) {
         const bool a_ranked = a.rank > 0;
         const bool b_ranked = b.rank > 0;
@@ -83,31 +100,12 @@ std::vector<const Record*> winners(const std::vector<Record>& records) {
     return out;
 }
 
-struct Metric {
-    std::string_view name;
-    std::string_view unit;
-    double p50;
-    double p20;
-    double p80;
-};
-
-std::string line(const Results& results, const Record& record, std::string_view provider, const Metric& metric) {
-    constexpr int decimals = 7;  // 0.1 ns in ms; 0.1 bytes in MB
-    return csv_line({std::string(record.problem.operation.descriptor().liger_kernel), std::string(provider),
-                     std::string(mode_names.name(record.problem.operation.mode)), std::string(metric.name), std::string(metric.unit), "H",
-                     "hidden size", std::to_string(record.problem.shape.cols), csv_number(metric.p50, decimals),
-                     csv_number(metric.p20, decimals), csv_number(metric.p80, decimals), extra_config(record.problem), record.device,
-                     liger_time(record.timestamp), "normtune " + results.environment.normtune_version});
-}
-
-}  // namespace
-
 void write_liger_csv(const Results& results, const std::string& path) {
     std::string out =
         csv_line({"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit", "x_name", "x_label", "x_value",
                   "y_value_50", "y_value_20", "y_value_80", "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"});
     std::unordered_set<std::string> with_copy;
-    for (const Record* record : winners(results.records)) {
+    for (const Record* record : liger_winners(results.records)) {
         const std::string_view provider = record->candidate.provider();
         const Measurement& m = *record->measurement;
         const double limit_ms = m.limit_us / us_per_ms;

@@ -10,13 +10,15 @@
 #include "store/run_folder.h"
 #include "support/error.h"
 #include "support/json_stream.h"
+#include "support/parallel.h"
 
 namespace normtune {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_results_bytes = std::size_t{1} << 32;
+constexpr std::string_view records_member = "records";
+constexpr std::size_t most_results_bytes = std::size_t{1} << 34;
 
 /// The source, which may not go on for ever.
 class Bounded : public ByteSource {
@@ -37,21 +39,52 @@ private:
     std::size_t left_ = most_results_bytes;
 };
 
+using Keep = std::function<void(Record&)>;
+
 /// With each record as `keep` leaves it.
-template <typename Keep>
-Results collected(ByteSource& source, const std::string& file, const Keep& keep) {
+Results collected(ByteSource& source, const std::string& file, RecordParts parts, const Keep& keep = {}) {
     std::vector<Record> records;
-    Results results = stream_results_json(source, file, [&](Record record) {
-        keep(record);
-        records.push_back(std::move(record));
-    });
+    const auto take = [&](const Record& record, const ListElement&) {
+        // A copy: what a record was made of beside the parser's own is scattered, and freed with it.
+        records.push_back(record);
+        if (keep) {
+            keep(records.back());
+        }
+    };
+    Results results = stream_results_json(source, file, take, parts);
     results.records = std::move(records);
     return results;
 }
 
+Results read(const std::string& path, RecordParts parts, const Keep& keep = {}) {
+    const std::string file = results_json_of(path);
+    return collected(*open_source(file), file, parts, keep);
+}
+
+/// A record of the list, or why it is none although it is JSON.
+struct ReadRecord {
+    std::optional<Record> record;
+    std::optional<InputError> wrong;
+};
+
+ReadRecord parsed_record(const ListElement& element, const std::string& file, RecordParts parts) {
+    ReadRecord out;
+    const bool judged = parts == RecordParts::judged;
+    const json document = parse_element(element, file, records_member, judged ? "verification" : "");
+    try {
+        out.record = from_json<Record>(JsonReader(document, fmt::format("{}: records/{}", file, element.index)));
+        if (judged) {
+            out.record->repeat = std::string();
+        }
+    } catch (const InputError& error) {
+        out.wrong = error;
+    }
+    return out;
+}
+
 }  // namespace
 
-Results read_results_json(const std::string& path, const std::function<void(Record&)>& keep) {
+std::string results_json_of(const std::string& path) {
     require_results(path);
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
@@ -60,22 +93,31 @@ Results read_results_json(const std::string& path, const std::function<void(Reco
         throw InputError(
             fmt::format("{}: is CSV, which does not say all of the run; give its results.json, or the folder of the run", file));
     }
-    return collected(*open_source(file), file, keep);
+    return file;
 }
 
-Results stream_results_json(ByteSource& source, const std::string& file, const std::function<void(Record)>& take) {
+Record read_record(const ListElement& element, const std::string& file, RecordParts parts) {
+    ReadRecord read = parsed_record(element, file, parts);
+    if (read.wrong) {
+        throw InputError(*read.wrong);
+    }
+    return *std::move(read.record);
+}
+
+Results stream_results_json(ByteSource& source, const std::string& file, const TakeElement& take, RecordParts parts) {
     std::optional<InputError> wrong;  // told behind what is wrong with the file as a whole
     Bounded bounded(source, file);
-    const json document = parse_json(bounded, file, {"records", [&](const json& element, std::size_t index) {
-                                                         try {
-                                                             const std::string place = fmt::format("{}: records/{}", file, index);
-                                                             if (!wrong) {
-                                                                 take(from_json<Record>(JsonReader(element, place)));
-                                                             }
-                                                         } catch (const InputError& error) {
-                                                             wrong = error;
-                                                         }
-                                                     }});
+    const StreamedList list{records_member, [&](std::span<const ListElement> elements) {
+                                std::vector<ReadRecord> read(elements.size());
+                                on_all_cores(elements.size(), [&](std::size_t i) { read[i] = parsed_record(elements[i], file, parts); });
+                                for (std::size_t i = 0; i < read.size(); ++i) {
+                                    wrong = wrong ? wrong : read[i].wrong;
+                                    if (!wrong) {
+                                        take(*read[i].record, elements[i]);
+                                    }
+                                }
+                            }};
+    const json document = parse_json(bounded, file, list);
     const std::string root = file + ": ";
     Results results = from_json<Results>(JsonReader(document, root));
     if (wrong) {
@@ -85,21 +127,20 @@ Results stream_results_json(ByteSource& source, const std::string& file, const s
 }
 
 Results read_results_json(const std::string& path) {
-    return read_results_json(path, [](Record&) {});
+    return read(path, RecordParts::all);
 }
 
-void without_what_no_judge_reads(Record& record) {
-    record.repeat = std::string();
-    record.verification.reset();
+Results read_results_json(const std::string& path, const std::function<void(Record&)>& keep) {
+    return read(path, RecordParts::all, keep);
 }
 
 Results read_judged_results(const std::string& path) {
-    return read_results_json(path, without_what_no_judge_reads);
+    return read(path, RecordParts::judged);
 }
 
 Results parse_results_json(std::string_view text, const std::string& file) {
     MemorySource source(text);
-    return collected(source, file, [](Record&) {});
+    return collected(source, file, RecordParts::all);
 }
 
 }  // namespace normtune

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
-#include "support/json_stream.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -159,11 +158,6 @@ std::vector<std::string> JsonReader::texts() const {
         values.push_back(element(i).text());
     }
     return values;
-}
-
-json parse_json(std::string_view text, std::string_view where) {
-    MemorySource source(text);
-    return parse_json(source, where, {});
 }
 
 }  // namespace normtune

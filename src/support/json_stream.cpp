@@ -1,14 +1,14 @@
 #include "support/json_stream.h"
 
 #include <algorithm>
-#include <istream>
-#include <streambuf>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/json_reader.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -17,15 +17,33 @@ using nlohmann::json;
 
 namespace {
 
-/// Makes the document as the library's own parser does, which takes the last of two members of one name.
+/// Where a text begins in its document, or ends; from 1, in bytes.
+struct TextPlace {
+    std::size_t line = 1;
+    std::size_t column = 1;
+
+    void pass(std::string_view text) {
+        line += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+        const std::size_t last = text.rfind('\n');
+        column = last == std::string_view::npos ? column + text.size() : text.size() - last;
+    }
+};
+
+constexpr std::size_t deepest = 200;
+
+std::string too_deep() {
+    return fmt::format("lists and objects in each other, over {} deep", deepest);
+}
+
+/// Makes the document as the library's own parser does, but for two members of one name, which it refuses.
 class DocumentBuilder : public nlohmann::json_sax<json> {
 public:
-    explicit DocumentBuilder(const StreamedList& list) : list_(list) {}
+    /// `path` of the text's root in its document: "records/3".
+    DocumentBuilder(std::string path, std::function<TextPlace(std::size_t)> place) : root_(std::move(path)), place_(std::move(place)) {}
 
     json document;
     std::string error;
 
-    std::size_t given() const { return given_; }
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
     bool number_integer(number_integer_t value) override { return add(value); }
@@ -39,19 +57,23 @@ public:
     bool end_array() override { return close(); }
     bool key(string_t& name) override {
         Level& level = levels_.back();
-        const auto [place, added] = level.value->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
-        level.member = &*place;
+        json::object_t& object = level.value->get_ref<json::object_t&>();
+        const std::size_t members = object.size();
+        level.member = &*object.emplace_hint(object.end(), std::move(name), nullptr);  // normtune writes them in their order
+        const bool added = object.size() > members;
         if (!added) {
-            error = fmt::format("{}the member {} is there twice", path(), json(place->first).dump());
+            error = fmt::format("{}the member {} is there twice", path(), json(level.member->first).dump());
         }
         return added;
     }
-    bool parse_error(std::size_t, const std::string&, const json::exception& problem) override {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a user.
-        error = problem.what();
-        if (const std::size_t tag = error.find("] "); error.starts_with('[') && tag != std::string::npos) {
-            error.erase(0, tag + 2);
-        }
+    bool parse_error(std::size_t position, const std::string&, const json::exception& problem) override {
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: …": the library's tag says nothing to a user, and the place
+        // is that in the text, not in the document.
+        const std::string_view what = problem.what();
+        const std::size_t said = what.find(": ");
+        const TextPlace place = place_(position);
+        error = fmt::format("parse error at line {}, column {}{}", place.line, place.column,
+                            said == std::string_view::npos ? "" : what.substr(said));
         constexpr std::size_t longest = 200;  // the library quotes all of a token, however long it is
         error = "is not JSON: " + to_utf8(error.size() > longest ? error.substr(0, longest) + "…" : error);
         return false;
@@ -79,12 +101,11 @@ private:
     template <typename T>
     bool add(T&& value) {
         put(std::forward<T>(value));
-        return give_away();
+        return true;
     }
     bool open(json value) {
-        constexpr std::size_t deepest = 200;
         if (levels_.size() == deepest) {
-            error = fmt::format("lists and objects in each other, over {} deep", deepest);
+            error = too_deep();
             return false;
         }
         levels_.push_back({put(std::move(value))});
@@ -92,74 +113,295 @@ private:
     }
     bool close() {
         levels_.pop_back();
-        return give_away();
-    }
-    /// What was put last, where it is an element of that list.
-    bool give_away() {
-        if (list_.take && levels_.size() == 2 && levels_[1].value->is_array() && levels_[0].member->first == list_.member) {
-            json::array_t& elements = levels_[1].value->get_ref<json::array_t&>();
-            list_.take(elements.back(), given_++);
-            elements.clear();
-        }
         return true;
     }
     /// Of the innermost object: "records/3/measurement: ".
     std::string path() const {
-        std::string out;
+        std::string out = root_;
         for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
             const Level& level = levels_[i];
             out += out.empty() ? "" : "/";
-            out += level.member != nullptr ? level.member->first : std::to_string(level.value->size() - 1 + (i == 1 ? given_ : 0));
+            out += level.member != nullptr ? level.member->first : std::to_string(level.value->size() - 1);
         }
         return out.empty() ? out : to_utf8(out) + ": ";
     }
 
-    const StreamedList& list_;
-    std::size_t given_ = 0;
+    std::string root_;
+    std::function<TextPlace(std::size_t)> place_;
     std::vector<Level> levels_;
 };
 
-/// Bytes for the library's parser.
-class SourceBuffer : public std::streambuf {
-public:
-    SourceBuffer(ByteSource& source, std::string_view where, const DocumentBuilder& builder, const StreamedList& list)
-        : source_(source), where_(where), builder_(builder), list_(list) {}
+json parsed(std::string_view text, std::string_view where, std::string path, std::function<TextPlace(std::size_t)> place) {
+    DocumentBuilder builder(std::move(path), std::move(place));
+    if (!json::sax_parse(text.begin(), text.end(), &builder)) {
+        throw InputError(fmt::format("{}: {}", where, builder.error));
+    }
+    return std::move(builder.document);
+}
 
-protected:
-    int_type underflow() override {
-        constexpr std::size_t least = std::size_t{1} << 12, most = std::size_t{1} << 18;  // most documents are short
-        block_.resize(std::clamp(2 * block_.size(), least, most));
-        const std::size_t got = source_.read(block_.data(), block_.size());
-        setg(block_.data(), block_.data(), block_.data() + got);
-        held_ = builder_.given() == given_ ? held_ + got : got;
-        given_ = builder_.given();
-        if (list_.take && held_ > list_.most_bytes) {
-            throw InputError(fmt::format("{}: over {} bytes without an element of '{}'", where_, list_.most_bytes, list_.member));
+/// The place behind the first `length` bytes of a text that begins at `place`; the parser counts the text's end as one.
+TextPlace behind(TextPlace place, std::string_view text, std::size_t length) {
+    place.pass(text.substr(0, length));
+    place.column += length > text.size() ? 1 : 0;
+    --place.column;  // the last byte that was read, not the next
+    return place;
+}
+
+constexpr bool is_blank(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+std::string_view without_blanks(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_blank(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+/// The place of the quote that ends a string, or where the text ends; `escaped`: its first byte is, and whether the next text's is.
+std::size_t end_of_string(std::string_view text, std::size_t at, bool& escaped) {
+    for (; at < text.size(); ++at) {
+        if (escaped) {
+            escaped = false;
+        } else if (text[at] == '\\') {
+            escaped = true;
+        } else if (text[at] == '"') {
+            break;
         }
-        return got == 0 ? traits_type::eof() : traits_type::to_int_type(block_[0]);
+    }
+    return at;
+}
+
+/// Reads a document in pieces, by its quotes and brackets alone, and sets the elements of the list apart from the rest.
+class Splitter {
+public:
+    Splitter(ByteSource& source, std::string_view where, const StreamedList& list) : source_(source), where_(where), list_(list) {}
+
+    void read() {
+        while (fill()) {
+            scan();
+            give();
+        }
+        if (listing_ && !without_blanks(piece(begin_, buffer_.size())).empty()) {  // cut in the middle: the parser says so
+            elements_.push_back({begin_, buffer_.size()});
+            give();
+        }
+    }
+
+    const std::string& rest() const { return rest_; }
+    TextPlace place_in_rest(std::size_t length) const {
+        return length <= cut_ ? behind({}, rest_, length) : behind(list_end_, std::string_view(rest_).substr(cut_), length - cut_);
     }
 
 private:
+    struct Piece {
+        std::size_t begin, end;  // in the buffer
+    };
+
+    std::string_view piece(std::size_t begin, std::size_t end) const { return std::string_view(buffer_).substr(begin, end - begin); }
+
+    /// More bytes, behind those of an element that has not ended.
+    bool fill() {
+        constexpr std::size_t least = std::size_t{1} << 12, most = std::size_t{1} << 22;  // most documents are short
+        const std::size_t passed = listing_ ? begin_ : at_;
+        place_.pass(piece(0, passed));
+        offset_ += passed;
+        buffer_.erase(0, passed);
+        at_ -= passed;
+        begin_ = 0;
+        step_ = std::clamp(2 * step_, least, most);
+        std::size_t size = buffer_.size();
+        const std::size_t wanted = size + step_;
+        buffer_.resize(wanted);
+        for (std::size_t got = 1; got > 0 && size < wanted; size += got) {
+            got = source_.read(buffer_.data() + size, wanted - size);
+        }
+        buffer_.resize(size);
+        if (std::max(rest_.size(), at_) > list_.most_bytes) {  // at_: of an element that has not ended
+            throw InputError(fmt::format("{}: over {} bytes without an element of '{}'", where_, list_.most_bytes, list_.member));
+        }
+        return at_ < size;
+    }
+
+    void scan() {
+        for (; at_ < buffer_.size(); ++at_) {
+            if (in_string_) {
+                const std::size_t begin = at_;
+                at_ = end_of_string(buffer_, at_, escaped_);
+                in_string_ = at_ == buffer_.size();
+                if (!listing_) {
+                    word_ += piece(begin, at_);
+                    rest_ += piece(begin, std::min(at_ + 1, buffer_.size()));
+                }
+                if (in_string_) {
+                    return;
+                }
+            } else if (listing_) {
+                in_list(buffer_[at_]);
+            } else {
+                outside(buffer_[at_]);
+            }
+        }
+    }
+
+    void check_depth(std::size_t depth) const {
+        if (depth > deepest) {
+            throw InputError(fmt::format("{}: {}", where_, too_deep()));
+        }
+    }
+
+    void in_list(char c) {
+        if (c == '"') {
+            in_string_ = true;
+        } else if (c == '{' || c == '[') {
+            ++inner_;
+            check_depth(inner_ + 2);
+        } else if (c == '}' || (c == ']' && inner_ > 0)) {
+            inner_ -= inner_ > 0 ? 1 : 0;  // one bracket too many is for the parser to tell
+        } else if (inner_ == 0 && (c == ',' || c == ']')) {
+            end_element(c);
+        }
+    }
+
+    void end_element(char c) {
+        if (c == ',' || given_ + elements_.size() > 0 || !without_blanks(piece(begin_, at_)).empty()) {
+            elements_.push_back({begin_, at_});
+        }
+        begin_ = at_ + 1;
+        if (c == ']') {
+            listing_ = false;
+            list_end_ = place_;
+            list_end_.pass(piece(0, at_));
+            rest_ += c;
+            --depth_;
+        }
+    }
+
+    void outside(char c) {
+        rest_ += c;
+        if (c == '"') {
+            in_string_ = true;
+            word_.clear();
+        } else if (c == ':') {
+            named_ = depth_ == 1 && word_ == list_.member;
+            return;
+        } else if (c == '{' || c == '[') {
+            ++depth_;
+            check_depth(static_cast<std::size_t>(std::max(depth_, 0)));
+            if (c == '[' && named_ && cut_ == std::string::npos) {
+                listing_ = true;
+                cut_ = rest_.size();
+                begin_ = at_ + 1;
+            }
+        } else if (c == '}' || c == ']') {
+            --depth_;
+        } else if (is_blank(c)) {
+            return;
+        }
+        named_ = false;
+    }
+
+    void give() {
+        std::vector<ListElement> out;
+        TextPlace place = place_;
+        std::size_t at = 0;
+        for (const Piece& found : elements_) {
+            std::string_view text = without_blanks(piece(found.begin, found.end));
+            if (text.empty()) {
+                text = piece(found.end, std::min(found.end + 1, buffer_.size()));  // what stands where an element should
+            }
+            const auto begin = static_cast<std::size_t>(text.data() - buffer_.data());
+            place.pass(piece(at, begin));
+            at = begin;
+            out.push_back({text, given_++, offset_ + begin, place.line, place.column});
+        }
+        elements_.clear();
+        if (!out.empty()) {
+            list_.take(out);
+        }
+    }
+
     ByteSource& source_;
     std::string_view where_;
-    const DocumentBuilder& builder_;
     const StreamedList& list_;
-    std::string block_;
-    std::size_t given_ = 0;  // elements before the present ones
-    std::size_t held_ = 0;   // bytes since then
+    std::string buffer_;
+    std::size_t at_ = 0;     // in the buffer: what was looked at
+    std::size_t begin_ = 0;  // in the buffer: of the present element
+    std::size_t step_ = 0;
+    TextPlace place_;  // of the buffer
+    std::size_t offset_ = 0;
+    std::vector<Piece> elements_;
+    std::size_t given_ = 0;
+    bool in_string_ = false, escaped_ = false, listing_ = false;
+    bool named_ = false;                   // the last word was the list's name, and a colon follows it
+    std::string word_;                     // the last string outside of the list
+    int depth_ = 0;                        // outside of the list
+    std::size_t inner_ = 0;                // within it
+    std::string rest_;                     // all but the elements
+    std::size_t cut_ = std::string::npos;  // in it: where they were
+    TextPlace list_end_;
 };
+
+/// The text without that member of its object, and without a comma beside it; the text itself where it has none.
+std::string without_member(std::string_view text, std::string_view name) {
+    std::size_t depth = 0;
+    std::size_t name_begin = 0, name_end = 0, found = std::string::npos;
+    std::size_t comma = std::string::npos;  // the last one before it
+    bool escaped = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '"') {
+            const std::size_t begin = at + 1;
+            at = end_of_string(text, begin, escaped);
+            if (depth == 1 && found == std::string::npos) {
+                name_begin = begin;
+                name_end = at;
+            }
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == ':' && depth == 1 && found == std::string::npos && text.substr(name_begin, name_end - name_begin) == name) {
+            found = name_begin - 1;
+        } else if (depth == 1 && (c == ',' || c == '}')) {
+            if (found != std::string::npos) {
+                const bool first = comma == std::string::npos;
+                return std::string(text.substr(0, first ? found : comma)) += text.substr(first && c == ',' ? at + 1 : at);
+            }
+            comma = at;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0 ? 1 : 0;
+        }
+    }
+    return std::string(text);
+}
 
 }  // namespace
 
 json parse_json(ByteSource& source, std::string_view where, const StreamedList& list) {
-    DocumentBuilder builder(list);
-    SourceBuffer buffer(source, where, builder, list);
-    std::istream in(&buffer);
-    in.exceptions(std::ios::badbit);  // what the source throws comes through
-    if (!json::sax_parse(in, &builder)) {
-        throw InputError(fmt::format("{}: {}", where, builder.error));
+    Splitter splitter(source, where, list);
+    splitter.read();
+    return parsed(splitter.rest(), where, "", [&](std::size_t length) { return splitter.place_in_rest(length); });
+}
+
+json parse_element(const ListElement& element, std::string_view where, std::string_view member, std::string_view leave_out) {
+    const std::string path = fmt::format("{}/{}", member, element.index);
+    const auto of = [&](std::string_view text) {
+        return parsed(text, where, path, [&](std::size_t length) { return behind({element.line, element.column}, element.text, length); });
+    };
+    if (!leave_out.empty()) {
+        try {
+            return of(without_member(element.text, leave_out));
+        } catch (const InputError&) {
+            // Told below, with its place.
+        }
     }
-    return std::move(builder.document);
+    return of(element.text);
+}
+
+json parse_json(std::string_view text, std::string_view where) {
+    return parsed(text, where, "", [&](std::size_t length) { return behind({}, text, length); });
 }
 
 }  // namespace normtune

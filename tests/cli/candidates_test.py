@@ -71,6 +71,19 @@ def cuda(folder):
     broken = folder.run(f"normtune plan --candidate broken --candidates-only --problem {PROBLEM} --arch sm_90 --compile --list --format json")
     outcomes = {one["outcome"] for one in json.loads(broken.stdout)["problems"][0]["compiled"]}
     expect(broken.returncode == 5 and outcomes == {"compile_failed"}, broken.returncode, outcomes)
+    # So is a kernel that the code does not have: of a source, and of a cubin.
+    misnamed = json.loads((folder.work / "tuned/launch.json").read_text())
+    misnamed["launches"][0]["kernel"] = "rms_nrom"
+    (folder.work / "broken/launch.json").write_text(json.dumps(misnamed))
+    plan = folder.run(f"normtune plan --candidate broken --candidates-only --problem {PROBLEM} --arch sm_90 --compile --list --format json")
+    outcomes = {(one["outcome"], one["reason"].split(",")[0]) for one in json.loads(plan.stdout)["problems"][0]["compiled"]}
+    expect(plan.returncode == 5 and outcomes == {("compile_failed", "its code has no kernel 'rms_nrom'")}, plan.returncode, outcomes)
+    launch["launches"][0]["kernel"] = "rms_nrom"
+    (folder.work / "winner/launch.json").write_text(json.dumps(launch))
+    for candidate in ("winner", f"broken --config example:{key}"):
+        emit = folder.run(f"normtune emit --candidate {candidate} --problem {PROBLEM} --arch sm_90 --out none")
+        expect(emit.returncode == 2 and b"no kernel 'rms_nrom'" in emit.stderr, emit.returncode, emit.stderr.decode())
+        expect(not (folder.work / "none").exists(), "emit left a folder")
 
 
 def hip(folder):

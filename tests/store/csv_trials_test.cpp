@@ -152,7 +152,7 @@ TEST(CsvTrials, AFileThatWasCutIsToldWherever) {
     const std::vector<std::string> good{"no error", "no error"};
     ASSERT_EQ(errors_of(whole), good);
     EXPECT_EQ(errors_of(whole.substr(0, whole.size() - 2)), good) << "an editor may take the last line end";
-    for (std::size_t at = header_end + 1; at < whole.size() - 3; ++at) {
+    for (std::size_t at = 1; at < whole.size() - 3; ++at) {
         for (const std::string& error : errors_of(whole.substr(0, at))) {
             EXPECT_EQ(error.find("results.csv:"), 0U) << error << " at " << at;
         }
@@ -162,6 +162,19 @@ TEST(CsvTrials, AFileThatWasCutIsToldWherever) {
         EXPECT_EQ(error,
                   "results.csv:2: the file ends here, and 4 more rows should follow: was it cut short? Without its column rows_left it "
                   "is read as it is");
+    }
+}
+
+TEST(CsvTrials, AHeaderAloneIsThatOfARunWithoutTrialsOrWasCut) {
+    const std::string whole = csv_of(sample_results());
+    for (const std::string& error : errors_of(whole.substr(0, whole.find('\n') + 1))) {
+        EXPECT_EQ(error,
+                  "results.csv:1: the file ends behind its header: was it cut short? Of a run without trials it has no column rows_left");
+    }
+    const std::string empty = csv_of({});
+    EXPECT_EQ(errors_of(empty), (std::vector<std::string>{"no error", "no error"}));
+    for (const std::string& error : errors_of(empty.substr(0, empty.size() - 2))) {
+        EXPECT_EQ(error.find("results.csv:1: the file ends behind its header"), 0U) << error;
     }
 }
 

@@ -1,13 +1,125 @@
 #include "support/json_stream.h"
 
-#include <gtest/gtest.h>
+#include <algorithm>
+#include <string>
+#include <vector>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/json_reader.h"
 
 namespace normtune {
 namespace {
+
+using nlohmann::json;
+
+/// Hands out a few bytes at a time.
+class Trickle : public ByteSource {
+public:
+    Trickle(std::string_view text, std::size_t step) : text_(text), step_(step) {}
+    std::size_t read(char* into, std::size_t most) override { return text_.read(into, std::min(most, step_)); }
+
+private:
+    MemorySource text_;
+    std::size_t step_;
+};
+
+/// The document with what was given away put back, or the error.
+std::string streamed(std::string_view text, std::size_t step = 1000, std::string_view leave_out = {}) {
+    Trickle source(text, step);
+    json elements = json::array();
+    StreamedList list{"list", {}};
+    list.take = [&](std::span<const ListElement> given) {
+        for (const ListElement& element : given) {
+            EXPECT_EQ(element.index, elements.size());
+            elements.push_back(parse_element(element, "file", "list", leave_out));
+        }
+    };
+    try {
+        json document = parse_json(source, "file", list);
+        if (!elements.empty()) {
+            EXPECT_TRUE(document.at("list").empty());
+            document["list"] = elements;
+        }
+        return document.dump();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+}
+
+std::string whole(std::string_view text) {
+    try {
+        return parse_json(text, "file").dump();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+}
+
+TEST(JsonStream, ComesToWhatTheWholeDocumentIs) {
+    for (const std::string_view text : {
+             R"({"a": 1, "list": [{"b": [1, {"c": "]"}]}, 2, "x,\"]y", [], {}], "d": {"list": [3]}})",
+             R"({"list": []})",
+             "{\"list\" : [\n\n1\n,\n2 ]\n}\n",
+             R"({"a": "list", "b": [1, 2], "list": {"no": "list"}})",
+             R"({"a": ["list", [1]], "list": 5})",
+             R"([{"list": [1]}])",
+             R"("list")",
+             R"({"li\"st": [1], "list": [2]})",
+         }) {
+        for (const std::size_t step : {1U, 2U, 3U, 1000U}) {
+            EXPECT_EQ(streamed(text, step), whole(text));
+        }
+    }
+}
+
+TEST(JsonStream, AnElementMayBeLongerThanAPiece) {
+    const std::string text = R"({"list": [")" + std::string(100000, 'x') + R"(", 1]})";
+    EXPECT_EQ(streamed(text, 4096), json::parse(text).dump());
+}
+
+TEST(JsonStream, ErrorsSayTheSamePlaceAsOfTheWholeDocument) {
+    for (const std::string_view text : {
+             "{\"list\": [\n1,\n2,\n]}",
+             "{\"list\": [,]}",
+             "{\"list\": [1,\n x, 2]}",
+             "{\"list\": [{\"a\":\n\n tru}, 2]}",
+             "{\"list\": [1,\n2],\n \"b\" 5}",
+             "{\"list\": [1, 2], \"b\": nul}",
+             "{\"a\": ?,\n\"list\": [1]}",
+             "{\"list\": [{\"a\": 1, \"a\": 2}]}",
+             "{\"list\": [1, {\"a\": [{\"b\": 1, \"b\": 2}]}]}",
+         }) {
+        for (const std::size_t step : {1U, 1000U}) {
+            const auto place = [](const std::string& error) { return error.substr(0, error.find("; last read")); };
+            EXPECT_EQ(place(streamed(text, step)), place(whole(text)));
+        }
+    }
+}
+
+TEST(JsonStream, WhatIsCutAnywhereIsNoDocument) {
+    const std::string text = "{\"a\": \"b\", \"list\": [\n{\"c\": [1, \"d\\\"\"]},\n{\"e\": null}\n],\n\"f\": 1}";
+    for (std::size_t length = 0; length < text.size(); ++length) {
+        const std::string error = streamed(std::string_view(text).substr(0, length));
+        EXPECT_EQ(error.find("file: is not JSON: parse error at line "), 0U) << length << ": " << error;
+    }
+    for (const std::string_view wrong : {R"({"list": [1}, 2]})", R"({"list": [{]}, 2]})", R"({"list": [1 2]})", R"({"list": [1]]})"}) {
+        EXPECT_EQ(streamed(wrong).find("file: is not JSON: parse error at line 1"), 0U) << streamed(wrong);
+    }
+}
+
+TEST(JsonStream, AMemberOfTheElementsCanBeLeftOut) {
+    const auto left = [](std::string_view element) { return streamed("{\"list\":[" + std::string(element) + "]}", 1000, "v"); };
+    EXPECT_EQ(left(R"({"a":1,"v":{"v":[1,"}"]},"w":2})"), R"({"list":[{"a":1,"w":2}]})");
+    EXPECT_EQ(left(R"({"v":{"x":1},"w":2})"), R"({"list":[{"w":2}]})");
+    EXPECT_EQ(left(R"({"a":"v","b":{"v":3},"v":"a,b"})"), R"({"list":[{"a":"v","b":{"v":3}}]})");
+    EXPECT_EQ(left(R"({"v":1})"), R"({"list":[{}]})");
+    EXPECT_EQ(left(R"(["v",{"v":1}])"), R"({"list":[["v",{"v":1}]]})");
+    EXPECT_EQ(left(R"({"v":{"x":},"w":tru})"),
+              "file: is not JSON: parse error at line 1, column 20: syntax error while parsing value - unexpected '}'; expected '[', '{', "
+              "or a literal");
+}
 
 /// A beginning, and then one text for ever.
 class WithoutEnd : public ByteSource {
@@ -31,7 +143,7 @@ constexpr std::size_t most_bytes = 1 << 18;
 std::string error_of(const std::string& begin, const std::string& again) {
     WithoutEnd source(begin, again);
     try {
-        parse_json(source, "pipe", {"records", [](const nlohmann::json&, std::size_t) {}, most_bytes});
+        parse_json(source, "pipe", {"records", [](std::span<const ListElement>) {}, most_bytes});
     } catch (const InputError& error) {
         return error.what();
     }
@@ -55,7 +167,7 @@ TEST(JsonStream, TheBoundIsThatOfAnElementNotOfTheList) {
     }
     MemorySource source(document + "]}");
     std::size_t taken = 0;
-    parse_json(source, "file", {"records", [&](const nlohmann::json&, std::size_t) { ++taken; }, most_bytes});
+    parse_json(source, "file", {"records", [&](std::span<const ListElement> given) { taken += given.size(); }, most_bytes});
     EXPECT_GT(taken, 4 * most_bytes / 10);
 }
 

@@ -37,6 +37,23 @@ bool has_clusters(const DeviceInfo& device) {
     return device.backend == Backend::cuda && device.arch.starts_with("sm_") && std::atoi(device.arch.c_str() + 3) >= 90;
 }
 
+/// An ELF names its kernels; in a cubin each has a section of its own. Of other forms (bundles, PTX) the driver says it.
+void require_kernels(const LaunchManifest& manifest, const std::vector<std::byte>& image, const DeviceInfo& device) {
+    const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+    if (!text.starts_with("\x7f"
+                          "ELF")) {
+        return;
+    }
+    for (const Launch& launch : manifest.plan.launches) {
+        const std::string name = (device.backend == Backend::cuda ? ".text." : "") + launch.kernel + '\0';
+        if (text.find(name) == std::string_view::npos) {
+            throw DeviceError(
+                DeviceFault::compile_failed,
+                fmt::format("its code has no kernel '{}', which launch.json names; extern \"C\" keeps a name as it is", launch.kernel));
+        }
+    }
+}
+
 std::vector<std::string> options_of(const LaunchManifest& manifest, const Toolchain& toolchain) {
     std::vector<std::string> out = compiler_options(manifest.options);
     const bool has_standard = std::any_of(out.begin(), out.end(), [](const std::string& option) { return option.starts_with("-std="); });
@@ -79,10 +96,12 @@ LoadableKernel load_manifest(const LaunchManifest& manifest, const Toolchain& to
     const std::string code = code_of(manifest);
     if (manifest.is_source()) {
         out.compiled = toolchain.pool->get(options_of(manifest, toolchain), SourceText(code));
+        require_kernels(manifest, out.compiled->code.image, device);
         out.info = toolchain.compile_info(*out.compiled, out.plan, device);
         return out;
     }
     out.compiled = as_compiled(code);
+    require_kernels(manifest, out.compiled->code.image, device);
     out.info = common_info(*out.compiled, out.plan);
     out.info.spill_bytes.reset();
     if (!manifest.code.hash.empty()) {
