@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/expression.h"
 
 namespace normtune {
@@ -87,7 +88,7 @@ struct CompiledRule::State {
 
     /// A rule of the command line has no file.
     [[noreturn]] void reject(const std::string& what) const {
-        const std::string whole = fmt::format("rule '{}' (keep: {}): {}", rule.name, rule.keep, what);
+        const std::string whole = fmt::format("rule '{}' (keep: {}): {}", for_terminal(rule.name), for_terminal(rule.keep), what);
         throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
     }
 

@@ -97,7 +97,7 @@ std::string explain(const mu::Parser& parser, std::span<const Expression::Variab
     for (const auto& [name, callback] : parser.GetFunDef()) {
         known.push_back(name);
     }
-    return fmt::format("'{}' at character {} is unknown{}", error.GetToken(), error.GetPos() + 1,
+    return fmt::format("{} at character {} is unknown{}", quoted_for_message(error.GetToken()), error.GetPos() + 1,
                        suggestion(error.GetToken(), known.data(), known.data() + known.size()));
 }
 

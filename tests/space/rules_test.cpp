@@ -124,6 +124,9 @@ TEST(Rules, BadExpressionsSayWhereAndWhatIsKnown) {
               std::string::npos)
         << error_of("num_warp <= 4");
     EXPECT_NE(error_of("cols > zzzzzzzzzz").find("at character 8 is unknown; known: num_warps,"), std::string::npos);
+    for (const char* keep : {"cols >\n$", "co\"\nls"}) {
+        EXPECT_EQ(error_of(keep).find('\n'), std::string::npos) << error_of(keep);
+    }
     EXPECT_NE(error_of("reduction = masked").find("'=' at character 11 assigns; values are compared with '=='"), std::string::npos);
     EXPECT_NE(error_of("cols, rows").find("2 values"), std::string::npos);
     for (const char* bad : {"", "   ", "cols >", "(cols", "cols cols", "min()", "\"text\"", "cols > 1 &&", "1 +* 2", "cols ? 1",
