@@ -165,7 +165,8 @@ TEST(JsonStream, TheBoundIsThatOfAnElementNotOfTheList) {
     for (std::size_t i = 0; document.size() < 4 * most_bytes; ++i) {
         document += ", " + std::to_string(i);
     }
-    MemorySource source(document + "]}");
+    document += "]}";
+    MemorySource source(document);
     std::size_t taken = 0;
     parse_json(source, "file", {"records", [&](std::span<const ListElement> given) { taken += given.size(); }, most_bytes});
     EXPECT_GT(taken, 4 * most_bytes / 10);
