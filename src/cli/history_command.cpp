@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "cli/table_options.h"
 #include "judge/trend.h"
 #include "report/history_report.h"
+#include "report/page/pages.h"
 #include "store/history.h"
 #include "store/history_rows.h"
 #include "store/results_stream.h"
@@ -15,6 +17,7 @@
 #include "support/clock.h"
 #include "support/config_file.h"
 #include "support/pattern.h"
+#include "support/text_sink.h"
 #include "trial/field.h"
 
 namespace normtune::cli {
@@ -47,12 +50,13 @@ public:
         options.one("--device-name", text("NAME", device_),
                     "Only devices of this name, a pattern;\nadd and import: what the device is called");
         options.one("--run", text("TIME", run_), "Of export: the run that began then (default: the newest)");
-        options.one("-o,--output", file(output_), "Of export: write this file instead of stdout");
-        table_.declare(
-            options, {"bmf", "google-benchmark"},
-            "json: schemas/history.schema.json; markdown: for a comment;\nexport: bmf, which it has without this, or google-benchmark");
+        options.one("-o,--output", file(output_), "Of export, and of trend as html: write this file instead of stdout");
+        table_.declare(options, {"html", "bmf", "google-benchmark"},
+                       "json: schemas/history.schema.json; markdown: for a comment;\ntrend: html, a page with each series drawn (-o "
+                       "trend.html);\nexport: bmf, which it has without this, or google-benchmark");
         options.example("normtune history add results/run-20261120T235959Z-1f3a --revision $(git rev-parse HEAD)");
         options.example("normtune history trend --policy heuristics --format markdown");
+        options.example("normtune history trend --format html -o trend.html");
         options.example("normtune history export --format google-benchmark -o night.json");
     }
 
@@ -66,6 +70,10 @@ public:
         }
         if (database_.empty()) {
             throw InputError("NORMTUNE_HISTORY is empty, or HOME is not set, so there is no history; give --db FILE");
+        }
+        std::error_code ignored;
+        if (std::filesystem::equivalent(database_, output_, ignored)) {
+            throw InputError(fmt::format("{}: is the history, which this would take the place of; give another -o", output_));
         }
         switch (*action_) {
             case Action::add:
@@ -101,10 +109,12 @@ private:
         require("--problem", !filter_.problem.empty(), reads, "trend and export");
         require("--config", !filter_.candidate.empty(), reads, "trend and export");
         require("--run", !run_.empty(), *action_ == Action::export_, "export");
-        require("--output", !output_.empty(), *action_ == Action::export_, "export");
+        require("--output", !output_.empty(), *action_ == Action::export_ || (*action_ == Action::trend && table_.is("html")),
+                "export and trend --format html");
         const bool of_export = table_.is("bmf") || table_.is("google-benchmark");
         const bool of_another = *action_ == Action::export_ ? !of_export && !table_.is("table") : of_export;
         require("this --format", of_another, false, of_export ? "export" : "trend and list");
+        require("--format html", table_.is("html"), *action_ == Action::trend, "trend");
         require("--format", adds() && table_.given(), false, "trend, list and export");
         for (const auto& [option, time] : {std::pair("--started", &labels_.started), std::pair("--run", &run_)}) {
             if (!is_timestamp(*time)) {
@@ -192,7 +202,10 @@ private:
             history = winners_of(history);
         }
         const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
-        if (table_.is("json") || table_.is("markdown")) {
+        if (table_.is("html")) {
+            table_.require_no_order();
+            write([&](TextSink& out) { write_trend_page(out, history, trend); });
+        } else if (table_.is("json") || table_.is("markdown")) {
             table_.require_no_order();
             print_data(table_.is("json") ? trend_json(history, trend) : trend_markdown(history, trend));
         } else {
@@ -222,12 +235,18 @@ private:
             }
         }
         const std::string json = table_.is("google-benchmark") ? google_benchmark_json(batch) : bencher_json(batch);
-        if (output_.empty()) {
-            print_data(json);
-        } else {
-            write_file_atomically(output_, json);
-        }
+        write([&](TextSink& out) { out += json; });
         return ExitCode::good;
+    }
+
+    void write(const std::function<void(TextSink&)>& make) const {
+        if (!output_.empty()) {
+            write_file_atomically(output_, make);
+            return;
+        }
+        TextSink out(print_data);
+        make(out);
+        out.flush();
     }
 
     std::optional<Action> action_;

@@ -14,80 +14,22 @@ constexpr std::size_t day_length = 10;         // "2026-11-20"
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 constexpr std::size_t most_facet = 24;         // characters of a hash or a version
 
-struct Listed {
-    const SeriesTrend* trend;
-    const TrendChange* change;
-};
-
 const std::string& started(const History& history, const SeriesTrend& trend, std::size_t night) {
     return history.runs[trend.series->nights[night].run].started;
-}
-
-/// The newest first; those of one night by size.
-std::vector<Listed> changes_of(const History& history, const Trend& trend) {
-    std::vector<Listed> out;
-    for (const SeriesTrend& series : trend.series) {
-        for (const TrendChange& change : series.changes) {
-            out.push_back({&series, &change});
-        }
-    }
-    std::stable_sort(out.begin(), out.end(), [&](const Listed& a, const Listed& b) {
-        const std::string& night_a = started(history, *a.trend, a.change->point.night);
-        const std::string& night_b = started(history, *b.trend, b.change->point.night);
-        return night_a != night_b ? night_a > night_b : std::abs(a.change->point.change.size) > std::abs(b.change->point.change.size);
-    });
-    return out;
-}
-
-/// The most slowed first.
-std::vector<const SeriesTrend*> regressions_of(const Trend& trend) {
-    std::vector<const SeriesTrend*> out;
-    for (const SeriesTrend& series : trend.series) {
-        if (series.regression || !series.known.empty()) {
-            out.push_back(&series);
-        }
-    }
-    std::stable_sort(out.begin(), out.end(), [](const SeriesTrend* a, const SeriesTrend* b) { return a->slower > b->slower; });
-    return out;
-}
-
-std::string name_of(const HistorySeries& series) {
-    std::string out = series.trial.problem;
-    out += series.trial.configuration.empty() ? "" : " " + series.trial.candidate();
-    return series.trial.cold ? out : out + " (hot)";
 }
 
 std::string shortened(const std::string& text) {
     return text.size() <= most_facet ? text : text.substr(0, most_facet) + "…";
 }
 
-std::string p_text(double p) {
-    return p < 1e-4 ? "< 0.0001" : fmt::format("{:.4f}", p);
-}
-
-std::string interval_text(const LevelChange& change) {
-    return fmt::format("{} ({} … {})", trend_size_text(change.size), trend_size_text(change.low), trend_size_text(change.high));
-}
-
 /// "+2.1% (+1.9% … +2.3%), p < 0.0001, told after 3 nights".
 std::string change_line(const TrendChange& change) {
     const ChangePoint& point = change.point;
-    std::string out = fmt::format("{}, p {}, told after {} nights", interval_text(point.change), p_text(point.p),
+    std::string out = fmt::format("{}, p {}, told after {} nights", trend_interval_text(point.change), trend_p_text(point.p),
                                   std::max(point.found, point.night) + 1 - point.night);
     if (change.floor_us != 0 || change.copy != 0) {
         out += fmt::format("; without{}{}: {}", change.floor_us != 0 ? fmt::format(" floor {:+.3f} µs", change.floor_us) : "",
-                           change.copy != 0 ? fmt::format(" copy {}", trend_size_text(change.copy)) : "", interval_text(change.own));
-    }
-    return out;
-}
-
-/// "cause: floor; driver 580.1 → 590.1".
-std::string cause_line(const TrendChange& change) {
-    std::string out = trend_causes_text(change);
-    for (const ChangedFacet& facet : change.changed) {
-        if (facet.facet != Cause::code) {
-            out += fmt::format("; {} {} → {}", cause_names.name(facet.facet), shortened(facet.before), shortened(facet.after));
-        }
+                           change.copy != 0 ? fmt::format(" copy {}", trend_size_text(change.copy)) : "", trend_interval_text(change.own));
     }
     return out;
 }
@@ -105,21 +47,28 @@ std::string code_line(const TrendChange& change) {
 /// Changes of one night with one cause.
 struct Group {
     std::string title;
-    std::vector<Listed> changes;
+    std::vector<TrendListed> changes;
 };
 
 std::vector<Group> groups_of(const History& history, const Trend& trend) {
     std::vector<Group> out;
-    for (const Listed& it : changes_of(history, trend)) {
+    for (const TrendListed& it : trend_changes(history, trend)) {
         const std::string title =
-            fmt::format("{} {}", started(history, *it.trend, it.change->point.night).substr(0, day_length), cause_line(*it.change));
+            fmt::format("{} {}", started(history, *it.trend, it.change->point.night).substr(0, day_length), trend_cause_line(*it.change));
         const auto found = std::find_if(out.begin(), out.end(), [&](const Group& group) { return group.title == title; });
         (found == out.end() ? out.emplace_back(Group{title, {}}) : *found).changes.push_back(it);
     }
     return out;
 }
 
-std::string verdict_line(const Trend& trend) {
+std::string regression_line(const SeriesTrend& series) {
+    return fmt::format("{} slower than its best level (the policy allows {:.3g}%){}", trend_size_text(series.slower),
+                       100 * series.threshold, series.known.empty() ? "" : "; " + series.known);
+}
+
+}  // namespace
+
+std::string trend_verdict_text(const Trend& trend) {
     const auto regressed = std::count_if(trend.series.begin(), trend.series.end(), [](const SeriesTrend& it) { return it.regression; });
     std::size_t changes = 0;
     for (const SeriesTrend& series : trend.series) {
@@ -129,12 +78,55 @@ std::string verdict_line(const Trend& trend) {
                        trend.policy, trend.series.size(), changes, regressed);
 }
 
-std::string regression_line(const SeriesTrend& series) {
-    return fmt::format("{} slower than its best level (the policy allows {:.3g}%){}", trend_size_text(series.slower),
-                       100 * series.threshold, series.known.empty() ? "" : "; " + series.known);
+std::string trend_series_text(const HistorySeries& series) {
+    std::string out = series.trial.problem;
+    out += series.trial.configuration.empty() ? "" : " " + series.trial.candidate();
+    return series.trial.cold ? out : out + " (hot)";
 }
 
-}  // namespace
+std::string trend_cause_line(const TrendChange& change) {
+    std::string out = trend_causes_text(change);
+    for (const ChangedFacet& facet : change.changed) {
+        if (facet.facet != Cause::code) {
+            out += fmt::format("; {} {} → {}", cause_names.name(facet.facet), shortened(facet.before), shortened(facet.after));
+        }
+    }
+    return out;
+}
+
+std::string trend_interval_text(const LevelChange& change) {
+    return fmt::format("{} ({} … {})", trend_size_text(change.size), trend_size_text(change.low), trend_size_text(change.high));
+}
+
+std::vector<TrendListed> trend_changes(const History& history, const Trend& trend) {
+    std::vector<TrendListed> out;
+    for (const SeriesTrend& series : trend.series) {
+        for (const TrendChange& change : series.changes) {
+            out.push_back({&series, &change});
+        }
+    }
+    std::stable_sort(out.begin(), out.end(), [&](const TrendListed& a, const TrendListed& b) {
+        const std::string& night_a = started(history, *a.trend, a.change->point.night);
+        const std::string& night_b = started(history, *b.trend, b.change->point.night);
+        return night_a != night_b ? night_a > night_b : std::abs(a.change->point.change.size) > std::abs(b.change->point.change.size);
+    });
+    return out;
+}
+
+std::vector<const SeriesTrend*> trend_regressions(const Trend& trend) {
+    std::vector<const SeriesTrend*> out;
+    for (const SeriesTrend& series : trend.series) {
+        if (series.regression || !series.known.empty()) {
+            out.push_back(&series);
+        }
+    }
+    std::stable_sort(out.begin(), out.end(), [](const SeriesTrend* a, const SeriesTrend* b) { return a->slower > b->slower; });
+    return out;
+}
+
+std::string trend_p_text(double p) {
+    return p < 1e-4 ? "< 0.0001" : fmt::format("{:.4f}", p);
+}
 
 std::string trend_size_text(double log_ratio) {
     const double percent = 100 * std::expm1(log_ratio);
@@ -173,15 +165,15 @@ std::vector<Section> history_sections(std::span<const HistoryRunSummary> runs) {
 }
 
 std::vector<Section> trend_sections(const History& history, const Trend& trend, bool grouped) {
-    std::vector<Section> out{{verdict_line(trend), Table(), ""}};
+    std::vector<Section> out{{trend_verdict_text(trend), Table(), ""}};
     for (const std::string& remark : trend.remarks) {
         out[0].note += remark + ".\n";
     }
     Table regressions("series|>slower|>allowed|known");
-    for (const SeriesTrend* series : regressions_of(trend)) {
-        regressions.add(
-            {name_of(*series->series), trend_size_text(series->slower), fmt::format("{:.3g}%", 100 * series->threshold), series->known},
-            series->known.empty() ? Tone::bad : Tone::unsure);
+    for (const SeriesTrend* series : trend_regressions(trend)) {
+        regressions.add({trend_series_text(*series->series), trend_size_text(series->slower),
+                         fmt::format("{:.3g}%", 100 * series->threshold), series->known},
+                        series->known.empty() ? Tone::bad : Tone::unsure);
     }
     if (!regressions.empty()) {
         out.push_back({"Regressions of the newest run: slower than their best level", std::move(regressions), ""});
@@ -189,7 +181,7 @@ std::vector<Section> trend_sections(const History& history, const Trend& trend, 
     Table changes(grouped ? "night|>series|>largest|interval|p|>told after|cause, and what changed with it|largest in"
                           : "night|>change|>low|>high|>p|>told after|cause, and what changed with it|code|>without floor and copy|series");
     for (const Group& group : groups_of(history, trend)) {
-        for (const Listed& it : group.changes) {
+        for (const TrendListed& it : group.changes) {
             const TrendChange& change = *it.change;
             const LevelChange& level = change.point.change;
             const std::string night = group.title.substr(0, day_length);
@@ -198,14 +190,14 @@ std::vector<Section> trend_sections(const History& history, const Trend& trend, 
             const Tone tone = !change.judged ? Tone::plain : change.own.size > 0 ? Tone::bad : Tone::good;
             if (grouped) {
                 changes.add({night, fmt::format("{} of {}", group.changes.size(), change.of), trend_size_text(level.size),
-                             fmt::format("{} … {}", trend_size_text(level.low), trend_size_text(level.high)), p_text(change.point.p), told,
-                             cause_line(change) + moved, name_of(*it.trend->series)},
+                             fmt::format("{} … {}", trend_size_text(level.low), trend_size_text(level.high)), trend_p_text(change.point.p),
+                             told, trend_cause_line(change) + moved, trend_series_text(*it.trend->series)},
                             tone);
                 break;
             }
             changes.add({night, trend_size_text(level.size), trend_size_text(level.low), trend_size_text(level.high),
-                         fmt::format("{:.2g}", change.point.p), told, cause_line(change) + moved, code_line(change),
-                         trend_size_text(change.own.size), name_of(*it.trend->series)},
+                         fmt::format("{:.2g}", change.point.p), told, trend_cause_line(change) + moved, code_line(change),
+                         trend_size_text(change.own.size), trend_series_text(*it.trend->series)},
                         tone);
         }
     }
@@ -217,7 +209,7 @@ std::vector<Section> trend_sections(const History& history, const Trend& trend, 
 }
 
 std::string trend_markdown(const History& history, const Trend& trend) {
-    std::string out = "### normtune history trend\n\n" + for_markdown(verdict_line(trend)) + "\n\n";
+    std::string out = "### normtune history trend\n\n" + for_markdown(trend_verdict_text(trend)) + "\n\n";
     for (const std::string& remark : trend.remarks) {
         out += "- " + for_markdown(remark) + "\n";
     }
@@ -231,19 +223,20 @@ std::string trend_markdown(const History& history, const Trend& trend) {
             rows += row;
         }
     };
-    if (const std::vector<const SeriesTrend*> regressions = regressions_of(trend); !regressions.empty()) {
+    if (const std::vector<const SeriesTrend*> regressions = trend_regressions(trend); !regressions.empty()) {
         std::string rows;
         for (const SeriesTrend* series : regressions) {
-            add(rows, {markdown_code(name_of(*series->series)), for_markdown(regression_line(*series))});
+            add(rows, {markdown_code(trend_series_text(*series->series)), for_markdown(regression_line(*series))});
         }
         out += Table("series|regression").markdown() + rows + "\n";
     }
-    const std::vector<Listed> changes = changes_of(history, trend);
+    const std::vector<TrendListed> changes = trend_changes(history, trend);
     std::string rows;
-    for (const Listed& it : changes) {
+    for (const TrendListed& it : changes) {
         const std::string code = code_line(*it.change);
-        add(rows, {started(history, *it.trend, it.change->point.night).substr(0, day_length), markdown_code(name_of(*it.trend->series)),
-                   for_markdown(change_line(*it.change)), for_markdown(cause_line(*it.change) + (code.empty() ? "" : "; " + code))});
+        add(rows,
+            {started(history, *it.trend, it.change->point.night).substr(0, day_length), markdown_code(trend_series_text(*it.trend->series)),
+             for_markdown(change_line(*it.change)), for_markdown(trend_cause_line(*it.change) + (code.empty() ? "" : "; " + code))});
     }
     if (!rows.empty()) {
         out += fmt::format("<details><summary>{} changes</summary>\n\n{}{}\n</details>\n", changes.size(),

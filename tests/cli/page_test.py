@@ -10,6 +10,7 @@ import sys
 
 import browser
 import harness
+import history_test
 
 SKIP = 77
 SWEEP = ("normtune sweep --strategy exhaustive --shapes shapes.yaml --space space.yaml --backend replay --replay-script {} --quiet --out {}"
@@ -108,7 +109,7 @@ class Checks:
             self.check(near, f"the plot lacks {where} at {m['limit_ratio']}: {sorted(shown)}")
 
     def it_can_be_used_by_all(self):
-        for file in ("run.html", "changes.html"):
+        for file in ("run.html", "changes.html", "trend.html"):
             self.open(file)
             self.check(self.page.evaluate("[...document.querySelectorAll('table')].every((t) => t.caption && t.querySelector('th[scope]'))"),
                        f"{file}: a table without a caption or headings")
@@ -143,6 +144,40 @@ class Checks:
             change = (pair["ratio"] - 1) * 100
             self.check(math.isclose(float(shown["cells"][5]), change, rel_tol=1e-5), f"change {shown['cells'][5]}, not {change}")
 
+    def a_history_is_drawn(self):
+        """40 nights: from the 13th on a floor that is 0.2 µs higher, from the 26th on other code that is 5% slower."""
+        sweep = json.loads(history_test.SWEEP.read_text())
+        for number in range(40):
+            night = history_test.night(sweep, number, 1.05 if number >= 25 else 1.0)
+            for record in night["records"]:
+                for name in ("p20_us", "p50_us", "p80_us", "floor_us"):
+                    record["measurement"][name] += 0.2 if number >= 12 else 0
+            (self.folder.work / f"night{number:02}.json").write_text(json.dumps(night))
+        made = self.folder.run("normtune history add night*.json && normtune history trend --format html -o trend.html")
+        self.check(made.returncode == 1 and (self.folder.work / "trend.html").exists(), f"no page of a regression: {made.stderr.decode()}")
+        trend = json.loads(self.folder.run("normtune history trend --format json").stdout)
+        self.open("trend.html")
+        panels = {it["panel"]: it for it in self.page.evaluate("""[...document.querySelectorAll('#series figure')].map((f) => ({
+          panel: f.dataset.panel, events: [...f.querySelectorAll('svg .z title')].map((t) => t.textContent),
+          marks: [...f.querySelectorAll('svg circle > title')].map((t) => t.textContent),
+          cells: [...f.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent))}))""")}
+        self.check(len(panels) == 3 * len(trend["series"]), f"panels: {list(panels)}")
+        changes = []
+        for series in trend["series"]:
+            name = f"{series['problem']} {series['configuration']}"
+            shown = panels.get(name + ": p50", {"events": [], "marks": [], "cells": []})
+            self.check(len(shown["cells"]) == len(shown["marks"]) == len(series["runs"]), f"{name}: {len(shown['marks'])} marks")
+            for cells, mark, run, p50 in zip(shown["cells"], shown["marks"], series["runs"], series["p50_us"]):
+                started = trend["runs"][run]["started"]
+                self.check(cells[0] == started and self.near(cells[2], p50), f"{name}: {cells}, not {p50} on {started}")
+                self.check(mark.startswith(f"p50, {started}: ") and self.near(mark.split("Z: ")[1].split(" ")[0], p50), f"{name}: {mark}")
+            wanted = [(" or ".join(c["causes"]), f"{(c['ratio'] - 1) * 100:+.2f}%", f"({(c['low'] - 1) * 100:+.2f}% … {(c['high'] - 1) * 100:+.2f}%)")
+                      for c in series["changes"]]
+            self.check(shown["events"] == [f"{cause}: {size} {interval}" for cause, size, interval in wanted], f"{name}: {shown['events']}, not {wanted}")
+            changes += [(trend["runs"][c["run"]]["started"][:10], f"{(c['ratio'] - 1) * 100:+.2f}%", name) for c in series["changes"]]
+        rows = self.page.evaluate("[...document.querySelectorAll('#changes tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+        self.check(changes and sorted((r[0], r[1], r[5]) for r in rows) == sorted(changes), f"changes: {rows}, not {changes}")
+
     def many_trials_open_soon(self, results):
         template = next(r for r in results["records"] if r.get("measurement") and "configuration" in r)
         parts = template["configuration"]["key"].split(".")
@@ -171,6 +206,8 @@ class Checks:
 
 
 def pictures(checks):
+    ended = checks.folder.run("set -o pipefail; normtune report run -o - | true && normtune report run --format svg -o - | true")
+    checks.check(ended.returncode == 0 and not ended.stderr, f"a reader that went away: {ended.stderr.decode()}")
     svg = checks.folder.run("normtune report run --format svg --plot limit -o - | python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.stdin)'")
     checks.check(svg.returncode == 0 and not svg.stderr, f"the SVG is no XML: {svg.stderr.decode()}")
     without = checks.folder.run("PATH=${PATH%%:*} normtune report run --format png -o no.png")
@@ -209,6 +246,7 @@ def main():
             checks.plots_have_the_values(records)
             checks.rounds_are_chosen()
             checks.two_results_are_compared()
+            checks.a_history_is_drawn()
             checks.it_can_be_used_by_all()
             checks.many_trials_open_soon(results)
             pictures(checks)

@@ -56,7 +56,10 @@ Numbers loss_numbers(const std::vector<Losses>& rows) {
          {std::pair{"quarter", 0.25}, std::pair{"median", 0.5}, std::pair{"three quarters", 0.75}, std::pair{"worst", 1.0}}) {
         line(name, [share = q](const Losses& row) { return loss_text(quantile(row.values(), share)); });
     }
-    if (problems.size() <= most_problems) {
+    if (problems.size() > most_problems) {
+        out.lines.push_back({fmt::format("({} problems are too many to be listed here)", problems.size())});
+        out.lines.back().resize(out.headings.size());
+    } else {
         for (const std::string& problem : problems) {
             line(problem, [&](const Losses& row) {
                 const auto found = loss_of[problem].find(row.name);

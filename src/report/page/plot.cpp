@@ -7,9 +7,31 @@
 #include "report/table.h"
 
 namespace normtune {
+namespace {
+
+std::string axis_text(const PlotAxis& axis, double value) {
+    return axis.text != nullptr ? axis.text(value) : plot_number(value);
+}
+
+}  // namespace
 
 std::string plot_number(double value) {
     return std::isfinite(value) ? three_digits(value) : "-";
+}
+
+std::string place_text(const Panel& panel, const Mark& mark) {
+    return !panel.rows.empty()       ? panel.rows[static_cast<std::size_t>(mark.y)]
+           : panel.x.text != nullptr ? panel.x.text(mark.x)
+                                     : fmt::format("{:.6g}", mark.x);
+}
+
+std::string value_text(const Panel& panel, const Mark& mark) {
+    return panel.rows.empty() ? axis_text(panel.y, mark.y) : axis_text(panel.x, mark.x);
+}
+
+std::string interval_text(const Panel& panel, const Mark& mark) {
+    const PlotAxis& axis = panel.rows.empty() ? panel.y : panel.x;
+    return std::isnan(mark.low) ? "-" : fmt::format("{} – {}", axis_text(axis, mark.low), axis_text(axis, mark.high));
 }
 
 Numbers numbers_of(const Panel& panel) {
@@ -18,10 +40,7 @@ Numbers numbers_of(const Panel& panel) {
     out.headings = {"series", rows ? "row" : ">" + panel.x.label, ">" + (rows ? panel.x.label : panel.y.label), ">interval"};
     for (const PlotSeries& series : panel.series) {
         for (const Mark& mark : series.marks) {
-            const double value = rows ? mark.x : mark.y;
-            out.lines.push_back({series.name, rows ? panel.rows[static_cast<std::size_t>(mark.y)] : fmt::format("{:.6g}", mark.x),
-                                 plot_number(value),
-                                 std::isnan(mark.low) ? "-" : fmt::format("{} – {}", plot_number(mark.low), plot_number(mark.high))});
+            out.lines.push_back({series.name, place_text(panel, mark), value_text(panel, mark), interval_text(panel, mark)});
         }
     }
     return out;

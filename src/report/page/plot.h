@@ -1,6 +1,7 @@
 // A plot as data: panels of one kind, with what their series, axes and caption say. SVG and tables are made of it.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -36,6 +37,16 @@ struct PlotSeries {
 struct PlotAxis {
     std::string label;  // with its unit
     Scale scale;
+    std::string (*text)(double) = nullptr;  // a value as marks and tables tell it; null: as plot_number has it
+};
+
+inline constexpr std::size_t most_event_lines = 4;  // of labels of events, above each other
+
+/// Something that happened between two places of the x axis: a dotted line.
+struct PlotEvent {
+    double x = 0;
+    std::string what;
+    bool labelled = true;  // beside the line, where there is room; else under the pointer alone
 };
 
 /// What a table beside a panel holds; numbers are right-aligned columns, whose headings begin with '>'.
@@ -51,8 +62,9 @@ struct Panel {
     PlotAxis y;
     std::vector<std::string> rows;  // names of the y axis's places, from the top; empty: y is a number
     std::vector<PlotSeries> series;
-    double x_line = not_there;  // where nothing is lost, or nothing changed
-    Numbers numbers;            // the panel's values in full
+    double x_line = not_there;      // where nothing is lost, or nothing changed
+    std::vector<PlotEvent> events;  // from the left; not in panels with rows
+    Numbers numbers;                // the panel's values in full
 };
 
 struct Plot {
@@ -67,5 +79,9 @@ Numbers numbers_of(const Panel& panel);
 
 /// What stands in for a value in plots and their tables: three digits or more, "-" where there is none.
 std::string plot_number(double value);
+/// Where a mark is, its value, and its interval ("-": none), as its title and tables have them.
+std::string place_text(const Panel& panel, const Mark& mark);
+std::string value_text(const Panel& panel, const Mark& mark);
+std::string interval_text(const Panel& panel, const Mark& mark);
 
 }  // namespace normtune

@@ -1,6 +1,7 @@
 #include "report/page/plot_svg.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -191,13 +192,35 @@ void write_marks(TextSink& out, const Layout& at, std::size_t number) {
     if (series.draw != PlotSeries::Draw::points && series.draw != PlotSeries::Draw::line) {
         return;
     }
-    const bool rows = !at.panel.rows.empty();
     for (const Mark& mark : series.marks) {
         const std::string shape = mark_at(at.x(mark.x), at.y(mark.y, number), series.style);
-        const std::string where = rows ? at.panel.rows[static_cast<std::size_t>(mark.y)] : fmt::format("{:.6g}", mark.x);
-        const std::string interval = std::isnan(mark.low) ? "" : fmt::format(" ({} – {})", plot_number(mark.low), plot_number(mark.high));
-        out += fmt::format("{}<title>{}, {}: {}{}</title></{}>", shape, for_xml(series.name), for_xml(where),
-                           plot_number(rows ? mark.x : mark.y), interval, element_of(shape));
+        const std::string interval = std::isnan(mark.low) ? "" : fmt::format(" ({})", interval_text(at.panel, mark));
+        out += fmt::format("{}<title>{}, {}: {}{}</title></{}>", shape, for_xml(series.name), for_xml(place_text(at.panel, mark)),
+                           value_text(at.panel, mark), interval, element_of(shape));
+    }
+}
+
+void write_event_lines(TextSink& out, const Layout& at) {
+    for (const PlotEvent& event : at.panel.events) {
+        out += fmt::format("<path class=\"z\" d=\"M{:.1f} {:.1f}V{:.1f}\"><title>{}</title></path>", at.x(event.x), top, top + at.height,
+                           for_xml(event.what));
+    }
+}
+
+/// In lines at the top of the plot, each in the first that is free there; what has no room is left out.
+void write_event_labels(TextSink& out, const Layout& at) {
+    constexpr double line = 13;
+    std::array<double, most_event_lines> free_from{};
+    for (const PlotEvent& event : at.panel.events) {
+        const double wide = static_cast<double>(display_width(event.what)) * letter;
+        const double from = std::max(std::min(at.x(event.x) + 4, panel_width - wide), at.left + 4);
+        auto* const free = std::find_if(free_from.begin(), free_from.end(), [&](double end) { return end <= from; });
+        if (event.labelled && free != free_from.end()) {
+            *free = from + wide + letter;
+            out += fmt::format("<text class=\"t e\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", from,
+                               top + line * static_cast<double>(free - free_from.begin() + 1) - 2,
+                               shortened(event.what, static_cast<std::size_t>(at.width / letter)));
+        }
     }
 }
 
@@ -210,12 +233,14 @@ void write_inside(TextSink& out, const Panel& panel) {
     if (!std::isnan(panel.x_line)) {
         out += fmt::format("<path class=\"z\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", at.x(panel.x_line), top - 4, top + at.height);
     }
+    write_event_lines(out, at);
     for (std::size_t i = panel.series.size(); i-- > 0;) {  // the first series is uppermost
         write_below(out, at, i);
     }
     for (std::size_t i = panel.series.size(); i-- > 0;) {
         write_marks(out, at, i);
     }
+    write_event_labels(out, at);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "support/clock.h"
+
 namespace normtune {
 namespace {
 
@@ -112,6 +114,19 @@ Scale Scale::change(double low, double high) {
         for (const double percent : nice_values((out.low_ - 1) * 100, (out.high_ - 1) * 100, 6)) {
             out.ticks_.push_back({1 + percent / 100, std::abs(percent) < 1e-9 ? "0" : fmt::format("{:+.6g}%", percent)});
         }
+    }
+    return out;
+}
+
+Scale Scale::dates(double first, double last) {
+    Scale out;
+    out.low_ = first - 0.5;
+    out.high_ = last + 0.5;
+    constexpr std::size_t day_length = 10;  // "2026-11-20"
+    const double step = std::max(1.0, nice_step((out.high_ - out.low_) / 5));
+    for (double day = std::ceil(out.low_); day <= out.high_; day += step) {
+        constexpr std::time_t seconds_a_day = 24 * 3600;
+        out.ticks_.push_back({day, utc_timestamp(static_cast<std::time_t>(day) * seconds_a_day).substr(0, day_length)});
     }
     return out;
 }

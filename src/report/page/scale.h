@@ -24,6 +24,9 @@ public:
     /// Of a ratio: logarithmic, with 1 on it, and ticks in percent of change.
     static Scale change(double low, double high);
 
+    /// Days since 1970, with dates as ticks.
+    static Scale dates(double first, double last);
+
     /// 0…1 from the low end; what lies beyond an end is at it.
     double at(double value) const;
     const std::vector<Tick>& ticks() const { return ticks_; }

@@ -89,6 +89,19 @@ TEST(RunPlots, AxesShowWhatTheirValuesLose) {
     EXPECT_EQ(panel.numbers.lines.back()[2], "20.0%");
 }
 
+TEST(RunPlots, NumbersOfManyProblemsAreQuantilesAndSaySo) {
+    Results results;
+    for (int i = 1; i <= 301; ++i) {
+        results.records.push_back(measured_record(problem_of(i, 1024), 1, 10, 1));
+        results.records.push_back(measured_record(problem_of(i, 1024), 2, 12, 2));
+    }
+    const Plot plot = axes_plot(RunView(results));
+    ASSERT_EQ(plot.panels.size(), 1U);
+    const Numbers& numbers = plot.panels[0].numbers;
+    EXPECT_EQ(numbers.lines.size(), 7U);
+    EXPECT_EQ(numbers.lines.back(), (std::vector<std::string>{"(301 problems are too many to be listed here)", "", ""}));
+}
+
 TEST(RunPlots, RoundsAreThoseOfTheWinnerAndOfTheTied) {
     const Results results = three_problems();
     const Plot plot = rounds_plot(RunView(results));
