@@ -212,8 +212,8 @@ void write_event_labels(TextSink& out, const Layout& at) {
     constexpr double line = 13;
     std::array<double, most_event_lines> free_from{};
     for (const PlotEvent& event : at.panel.events) {
-        const double wide = static_cast<double>(display_width(event.what)) * letter;
-        const double from = std::max(std::min(at.x(event.x) + 4, panel_width - wide), at.left + 4);
+        const double wide = static_cast<double>(display_width(event.what)) * wide_letter;
+        const double from = std::max(std::min(at.x(event.x) + 4, panel_width - 2 - wide), at.left + 4);
         auto* const free = std::find_if(free_from.begin(), free_from.end(), [&](double end) { return end <= from; });
         if (event.labelled && free != free_from.end()) {
             *free = from + wide + letter;
