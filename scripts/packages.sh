@@ -7,7 +7,7 @@ amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
 # For the test of scripts/slurm, which starts a cluster of one machine.
 slurm_packages=(slurm-wlm munge)
 # For the test of pages in a browser, and pictures of their plots.
-page_packages=(chromium librsvg2-bin)
+page_packages=(chromium librsvg2-bin fonts-dejavu-core)
 lint_packages=(clang-format clang-tidy python3)
 # For scripts/package, and for the tests of what it makes.
 packaging_packages=(dpkg-dev file python3 python3-venv)
