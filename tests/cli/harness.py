@@ -34,7 +34,7 @@ class Folder:
 
     def __init__(self, normtune):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="normtune-test-"))
-        self.work = self.path / "work"
+        self.work = self.path / "files"
         shutil.copytree(INPUTS, self.work)
         programs = self.path / "bin"
         programs.mkdir()

@@ -32,6 +32,7 @@
 #include "support/escape.h"
 #include "support/expression.h"
 #include "support/json_reader.h"
+#include "support/trickle.h"
 #include "trial/kernel_folder.h"
 #include "trial/launch_manifest.h"
 
@@ -54,21 +55,11 @@ void refused_with_one_line(Read read) {
     }
 }
 
-class Trickle : public ByteSource {
-public:
-    Trickle(std::string_view text, std::size_t step) : text_(text), step_(step) {}
-    std::size_t read(char* into, std::size_t most) override { return text_.read(into, std::min(most, step_)); }
-
-private:
-    MemorySource text_;
-    std::size_t step_;
-};
-
 /// Records and fields, set apart by bytes that no text has, or the error.
 std::string csv_by(std::string_view text, std::size_t step) {
     std::string out;
     try {
-        Trickle source(text, step);
+        testing::Trickle source(text, step);
         CsvReader reader(source, "fuzzed");
         while (reader.next()) {
             out += std::to_string(reader.line()) + '\xfe';

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "judge/ab.h"
+#include "judge/recorded_sweeps.h"
 
 namespace normtune::testing {
 
@@ -50,16 +50,7 @@ struct AbTallies {
 class AbNoise {
 public:
     /// `folder` holds sweeps of one selection, each of a process of its own.
-    explicit AbNoise(const std::string& folder) {
-        std::vector<std::string> files;
-        for (const auto& file : std::filesystem::directory_iterator(folder)) {
-            files.push_back(file.path().string());
-        }
-        std::sort(files.begin(), files.end());
-        for (const std::string& file : files) {
-            sweeps_.push_back(read_results_json(file));
-        }
-    }
+    explicit AbNoise(const std::string& folder) : sweeps_(recorded_sweeps(folder)) {}
 
     std::size_t pairs() const { return sweeps_.front().records.size(); }
 

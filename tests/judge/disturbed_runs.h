@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "judge/comparison.h"
+#include "judge/recorded_sweeps.h"
 
 namespace normtune::testing {
 
@@ -32,16 +32,7 @@ struct Planted {
 class DisturbedRuns {
 public:
     /// `folder` holds sweeps of one selection, one after the other.
-    explicit DisturbedRuns(const std::string& folder) {
-        std::vector<std::string> files;
-        for (const auto& file : std::filesystem::directory_iterator(folder)) {
-            files.push_back(file.path().string());
-        }
-        std::sort(files.begin(), files.end());
-        for (const std::string& file : files) {
-            sweeps_.push_back(read_results_json(file));
-        }
-    }
+    explicit DisturbedRuns(const std::string& folder) : sweeps_(recorded_sweeps(folder)) {}
 
     /// Two sides of fresh draws: the baseline of the 1st, 3rd, … recorded sweep, the candidate of the others.
     std::pair<ResultRows, ResultRows> draw(Disturbance disturbance, const Known& known, const Planted& planted, std::uint64_t seed) const {

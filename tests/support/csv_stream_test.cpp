@@ -6,25 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "support/error.h"
+#include "support/trickle.h"
 
 namespace normtune {
 namespace {
 
 using Records = std::vector<std::vector<std::string>>;
 
-/// Hands out a few bytes at a time, so that records lie across reads.
-class Trickle : public ByteSource {
-public:
-    Trickle(std::string_view text, std::size_t step) : text_(text), step_(step) {}
-    std::size_t read(char* into, std::size_t most) override { return text_.read(into, std::min(most, step_)); }
-
-private:
-    MemorySource text_;
-    std::size_t step_;
-};
-
 Records records_of(std::string_view text, std::size_t step = 1 << 20) {
-    Trickle source(text, step);
+    testing::Trickle source(text, step);
     CsvReader reader(source, "x.csv");
     Records out;
     while (reader.next()) {

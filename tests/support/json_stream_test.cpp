@@ -9,26 +9,16 @@
 
 #include "support/error.h"
 #include "support/json_reader.h"
+#include "support/trickle.h"
 
 namespace normtune {
 namespace {
 
 using nlohmann::json;
 
-/// Hands out a few bytes at a time.
-class Trickle : public ByteSource {
-public:
-    Trickle(std::string_view text, std::size_t step) : text_(text), step_(step) {}
-    std::size_t read(char* into, std::size_t most) override { return text_.read(into, std::min(most, step_)); }
-
-private:
-    MemorySource text_;
-    std::size_t step_;
-};
-
 /// The document with what was given away put back, or the error.
 std::string streamed(std::string_view text, std::size_t step = 1000, std::string_view leave_out = {}) {
-    Trickle source(text, step);
+    testing::Trickle source(text, step);
     json elements = json::array();
     StreamedList list{"list", {}};
     list.take = [&](std::span<const ListElement> given) {

@@ -1,4 +1,5 @@
 #include "report/page/plot_svg.h"
+#include "support/count.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,8 @@
 
 namespace normtune {
 namespace {
+
+using testing::count;
 
 Panel panel_of(std::vector<Mark> marks) {
     Panel panel;
@@ -29,14 +32,6 @@ std::string svg_of(const Plot& plot) {
     TextSink sink([&](std::string_view text) { out += text; });
     write_svg(sink, plot, "A device.");
     sink.flush();
-    return out;
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-    std::size_t out = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        ++out;
-    }
     return out;
 }
 

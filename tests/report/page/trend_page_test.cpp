@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 
 #include "report/page/pages.h"
+#include "support/count.h"
 
 namespace normtune {
 namespace {
+
+using testing::count;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -47,14 +50,6 @@ std::string page_of(const History& history) {
     TextSink sink([&](std::string_view text) { out += text; });
     write_trend_page(sink, history, trend);
     sink.flush();
-    return out;
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-    std::size_t out = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        ++out;
-    }
     return out;
 }
 
