@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants slowdowns of known size in emitted kernels and counts which of them `normtune ab` finds, and how often it calls equal code changed.
 
-    scripts/planted_slowdowns.py --out results/h100/ab.md
+    scripts/planted_slowdowns.py --out results/h100/ab.md      and beside it ab.csv, with what each pair was
 
 Each pair is an emitted kernel's source and a copy whose first programs wait at their beginning. How long they have to is measured: a first
 run says what a wait costs each kernel. The equal copies have a kernel more that nothing launches, so that they are not known to be the same
@@ -9,6 +9,7 @@ code. Without a GPU only the planted sources are compiled. Exit code 1: less was
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -16,12 +17,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("rms_norm/forward", "fused_add_rms_norm/forward", "rms_norm/backward")
 SHAPES = ("1x4096", "64x4096", "256x2048", "2048x2048", "8192x1024", "8192x4096", "4096x8192", "16384x2048")
-SLOWDOWNS = (0.005, 0.01, 0.02, 0.03)
+SLOWDOWNS = (0.01, 0.02, 0.005, 0.03)  # in the order in which they are measured
 PILOT = 0.03
+PILOT_PROCESSES = 3  # what a wait costs has to be known to some percent alone
 CLOCK_MHZ = 1700  # of the first guess
 SHORT_US = 10
 KERNEL = re.compile(r"NT_KERNEL\(nt_threads, NT_MIN_PROGRAMS\)\n[^{]*\{")
@@ -117,11 +120,26 @@ def compile_alone(arguments, work, names):
     print(f"{len(names)} planted kernels compile, each to code of its own")
 
 
-def measure(arguments, work, tree, names, seed=0):
+class Clock:
+    """Whether another run of ab is over in time, as long as the longest so far."""
+
+    def __init__(self, seconds):
+        self.end, self.longest = seconds and time.monotonic() + seconds, 0
+
+    def admits(self):
+        return self.end is None or time.monotonic() + self.longest < self.end
+
+    def took(self, seconds):
+        self.longest = max(self.longest, seconds)
+
+
+def measure(arguments, work, tree, names, seed=0, more=()):
     """The pairs that both sides have, by name."""
     out = work / f"run-{tree}-{seed}"
+    begin = time.monotonic()
     done = run([arguments.normtune, "ab", str(work / "before"), str(work / tree), "--backend", arguments.backend, "--format", "json", "--quiet",
-                "--seed", str(seed), "--out", str(out)])
+                "--seed", str(seed), "--out", str(out), *more])
+    print(f"{tree}: {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
     if done.returncode not in (0, 1, 3):
         fail(f"ab {tree}: {done.stderr.strip()}")
     pairs = {pair["candidate_configuration"].split(":")[1]: pair for pair in json.loads(done.stdout)["pairs"] if pair["ratio"] is not None}
@@ -154,30 +172,48 @@ def sizes(pairs):
 
 
 def power(arguments, work, names):
-    """The table's rows, and whether they are what is promised."""
+    """The table's rows, what each pair was, and whether that is what is promised; None where not all was measured."""
+    clock = Clock(arguments.seconds)
     for name in names:
         plant(work, "equal", name, equal)
-    rows = {0: {size: Tally() for size in ("long", "short")}}
-    for seed in range(arguments.equal):
-        pairs = measure(arguments, work, "equal", names, seed)
+    rows, told = {}, []
+
+    def add(slowdown, tree, verdicts, seed=0):
+        begin = time.monotonic()
+        pairs = measure(arguments, work, tree, names, seed)
+        clock.took(time.monotonic() - begin)
+        tallies = rows.setdefault(slowdown, {size: Tally() for size in ("long", "short")})
         for size, some in sizes(pairs.values()).items():
             for pair in some:
-                rows[0][size].add(pair, ("slower", "faster"))
-    guess = {name: PILOT * pair["before"] * CLOCK_MHZ for name, pair in pairs.items()}
+                tallies[size].add(pair, verdicts)
+        for name, pair in sorted(pairs.items()):
+            told.append([slowdown, seed, names[name], name, *(pair[key] for key in ("before", "after", "ratio", "low", "high", "verdict"))])
+        return pairs
+
+    changed = ("slower", "faster")
+    guess = {name: PILOT * pair["before"] * CLOCK_MHZ for name, pair in add(0, "equal", changed).items()}
     for name, cycles in guess.items():
         plant(work, "pilot", name, waiting(cycles))
-    cost = {name: max(pair["ratio"] - 1, PILOT / 10) / guess[name] for name, pair in measure(arguments, work, "pilot", names).items()}
+    pilot = measure(arguments, work, "pilot", names, more=["--processes", str(PILOT_PROCESSES)])
+    cost = {name: max(pair["ratio"] - 1, PILOT / 10) / guess[name] for name, pair in pilot.items()}
+    whole = True
     for slowdown in SLOWDOWNS:
+        if not clock.admits():
+            whole = False
+            break
         tree = f"slower-{slowdown}"
         for name in cost:
             plant(work, tree, name, waiting(slowdown / cost[name]))
-        rows[slowdown] = {size: Tally() for size in ("long", "short")}
-        for size, some in sizes(measure(arguments, work, tree, names).values()).items():
-            for pair in some:
-                rows[slowdown][size].add(pair, ("slower",))
+        add(slowdown, tree, ("slower",))
+    for seed in range(1, arguments.equal):
+        if not clock.admits():
+            whole = False
+            break
+        add(0, "equal", changed, seed)
     called = sum(tally.called for tally in rows[0].values()) / max(1, sum(tally.pairs for tally in rows[0].values()))
-    good = len(cost) >= 40 and called <= 0.005 and rows[0.01]["long"].share() >= 0.95 and rows[0.02]["short"].share() >= 0.95
-    return rows, good
+    good = len(cost) >= 40 and called <= 0.005 and all(rows[slowdown][size].share() >= 0.95
+                                                      for slowdown, size in ((0.01, "long"), (0.02, "short")) if slowdown in rows)
+    return dict(sorted(rows.items())), told, good if whole or not good else None
 
 
 def main():
@@ -185,6 +221,7 @@ def main():
     parser.add_argument("--normtune", default=os.environ.get("NORMTUNE", str(ROOT / "build/bin/normtune")))
     parser.add_argument("--backend", default=os.environ.get("CHECK_BACKEND", "cuda"))
     parser.add_argument("--equal", type=int, default=5, help="how often the equal pairs are measured (default: 5)")
+    parser.add_argument("--seconds", type=float, help="begins no run that would end later; exit code 3 where that left some out")
     parser.add_argument("--compile", action="store_true", help="compile the planted sources alone, as without a GPU")
     parser.add_argument("--out", help="write the table there, too")
     arguments = parser.parse_args()
@@ -202,7 +239,7 @@ def main():
             print(f"measuring is skipped: there is no device of {arguments.backend} ({why.group(1) if why else 'it is not built in'})"
                   + ("" if names else "; nor NVRTC to compile with"))
             return 0
-        rows, good = power(arguments, work, names)
+        rows, told, good = power(arguments, work, names)
     lines = [f"| {here.group(1)}: planted | found above {SHORT_US} us | measured, median | found below {SHORT_US} us | measured, median |",
              "|--:|--:|--:|--:|--:|"]
     for slowdown, row in rows.items():
@@ -212,7 +249,13 @@ def main():
     print(text, end="")
     if arguments.out:
         pathlib.Path(arguments.out).write_text(text)
-    return 0 if good else 1
+        with open(pathlib.Path(arguments.out).with_suffix(".csv"), "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["planted", "seed", "problem", "pair", "before_us", "after_us", "ratio", "ratio_low", "ratio_high", "verdict"])
+            writer.writerows(told)
+    if good is None:
+        print("not all was measured in the time", file=sys.stderr)
+    return 3 if good is None else 0 if good else 1
 
 
 if __name__ == "__main__":
