@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants slowdowns of known size in emitted kernels and counts which of them `normtune ab` finds, and how often it calls equal code changed.
 
-    scripts/planted_slowdowns.py --out results/h100/ab.md      and beside it ab.csv, with what each pair was
+    scripts/planted_slowdowns.py --out ab.csv                        what each pair was goes there
+    scripts/planted_slowdowns.py --from results/h100/ab.csv          its table again
 
 Each pair is an emitted kernel's source and a copy whose first programs wait at their beginning. How long they have to is measured: a first
 run says what a wait costs each kernel. The equal copies have a kernel more that nothing launches, so that they are not known to be the same
@@ -25,6 +26,8 @@ SHAPES = ("1x4096", "64x4096", "256x2048", "2048x2048", "8192x1024", "8192x4096"
 SLOWDOWNS = (0.01, 0.02, 0.005, 0.03)  # in the order in which they are measured
 PILOT = 0.03
 PILOT_PROCESSES = 3  # what a wait costs has to be known to some percent alone
+FIGURES = ("before", "after", "ratio", "low", "high", "verdict")  # of a pair of ab, as the last columns
+COLUMNS = ("planted", "seed", "problem", "pair", "before_us", "after_us", "ratio", "ratio_low", "ratio_high", "verdict")
 CLOCK_MHZ = 1700  # of the first guess
 SHORT_US = 10
 KERNEL = re.compile(r"NT_KERNEL\(nt_threads, NT_MIN_PROGRAMS\)\n[^{]*\{")
@@ -152,10 +155,10 @@ class Tally:
     def __init__(self):
         self.pairs, self.called, self.ratios = 0, 0, []
 
-    def add(self, pair, verdicts):
+    def add(self, ratio, called):
         self.pairs += 1
-        self.called += pair["verdict"] in verdicts
-        self.ratios.append(pair["ratio"])
+        self.called += called
+        self.ratios.append(ratio)
 
     def share(self):
         return self.called / self.pairs if self.pairs else 0
@@ -167,31 +170,22 @@ class Tally:
         return f"{100 * (sorted(self.ratios)[len(self.ratios) // 2] - 1):+.2f}%" if self.ratios else "-"
 
 
-def sizes(pairs):
-    return {"long": [p for p in pairs if p["before"] >= SHORT_US], "short": [p for p in pairs if p["before"] < SHORT_US]}
-
-
 def power(arguments, work, names):
-    """The table's rows, what each pair was, and whether that is what is promised; None where not all was measured."""
+    """What each pair was, and whether all was measured."""
     clock = Clock(arguments.seconds)
     for name in names:
         plant(work, "equal", name, equal)
-    rows, told = {}, []
+    told = []
 
-    def add(slowdown, tree, verdicts, seed=0):
+    def add(slowdown, tree, seed=0):
         begin = time.monotonic()
         pairs = measure(arguments, work, tree, names, seed)
         clock.took(time.monotonic() - begin)
-        tallies = rows.setdefault(slowdown, {size: Tally() for size in ("long", "short")})
-        for size, some in sizes(pairs.values()).items():
-            for pair in some:
-                tallies[size].add(pair, verdicts)
         for name, pair in sorted(pairs.items()):
-            told.append([slowdown, seed, names[name], name, *(pair[key] for key in ("before", "after", "ratio", "low", "high", "verdict"))])
+            told.append(dict(zip(COLUMNS, (slowdown, seed, names[name], name, *(pair[key] for key in FIGURES)))))
         return pairs
 
-    changed = ("slower", "faster")
-    guess = {name: PILOT * pair["before"] * CLOCK_MHZ for name, pair in add(0, "equal", changed).items()}
+    guess = {name: PILOT * pair["before"] * CLOCK_MHZ for name, pair in add(0, "equal").items()}
     for name, cycles in guess.items():
         plant(work, "pilot", name, waiting(cycles))
     pilot = measure(arguments, work, "pilot", names, more=["--processes", str(PILOT_PROCESSES)])
@@ -204,16 +198,38 @@ def power(arguments, work, names):
         tree = f"slower-{slowdown}"
         for name in cost:
             plant(work, tree, name, waiting(slowdown / cost[name]))
-        add(slowdown, tree, ("slower",))
+        add(slowdown, tree)
     for seed in range(1, arguments.equal):
         if not clock.admits():
             whole = False
             break
-        add(0, "equal", changed, seed)
+        add(0, "equal", seed)
+    return told, whole
+
+
+def tallies(told):
+    """{planted: {"long" | "short": Tally}} of what each pair was."""
+    rows = {}
+    for pair in told:
+        size = "long" if float(pair["before_us"]) >= SHORT_US else "short"
+        planted = float(pair["planted"])
+        rows.setdefault(planted, {"long": Tally(), "short": Tally()})[size].add(float(pair["ratio"]),
+                                                                              pair["verdict"] in (("slower",) if planted else ("slower", "faster")))
+    return dict(sorted(rows.items()))
+
+
+def as_promised(rows):
     called = sum(tally.called for tally in rows[0].values()) / max(1, sum(tally.pairs for tally in rows[0].values()))
-    good = len(cost) >= 40 and called <= 0.005 and all(rows[slowdown][size].share() >= 0.95
-                                                      for slowdown, size in ((0.01, "long"), (0.02, "short")) if slowdown in rows)
-    return dict(sorted(rows.items())), told, good if whole or not good else None
+    found = all(rows[slowdown][size].share() >= 0.95 for slowdown, size in ((0.01, "long"), (0.02, "short")) if slowdown in rows)
+    return found and called <= 0.005 and all(sum(tally.pairs for tally in row.values()) >= 40 for row in rows.values())
+
+
+def table(rows):
+    lines = [f"| planted | found above {SHORT_US} us | measured, median | found below {SHORT_US} us | measured, median |", "|--:|--:|--:|--:|--:|"]
+    for slowdown, row in rows.items():
+        what = f"{100 * slowdown:g}%" if slowdown else "equal code, called"
+        lines.append(f"| {what} | {row['long'].text()} | {row['long'].usual()} | {row['short'].text()} | {row['short'].usual()} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -223,8 +239,13 @@ def main():
     parser.add_argument("--equal", type=int, default=5, help="how often the equal pairs are measured (default: 5)")
     parser.add_argument("--seconds", type=float, help="begins no run that would end later; exit code 3 where that left some out")
     parser.add_argument("--compile", action="store_true", help="compile the planted sources alone, as without a GPU")
-    parser.add_argument("--out", help="write the table there, too")
+    parser.add_argument("--out", help="write what each pair was there, as CSV")
+    parser.add_argument("--from", dest="source", help="measure nothing: the table of such a file")
     arguments = parser.parse_args()
+    if arguments.source:
+        with open(arguments.source, newline="") as file:
+            print(table(tallies(csv.DictReader(file))), end="")
+        return 0
     devices = run([arguments.normtune, "devices"]).stdout
     here = None if arguments.compile else re.search(rf"^{arguments.backend} \d+: (.*)", devices, re.M)
     with tempfile.TemporaryDirectory() as folder:
@@ -239,23 +260,19 @@ def main():
             print(f"measuring is skipped: there is no device of {arguments.backend} ({why.group(1) if why else 'it is not built in'})"
                   + ("" if names else "; nor NVRTC to compile with"))
             return 0
-        rows, told, good = power(arguments, work, names)
-    lines = [f"| {here.group(1)}: planted | found above {SHORT_US} us | measured, median | found below {SHORT_US} us | measured, median |",
-             "|--:|--:|--:|--:|--:|"]
-    for slowdown, row in rows.items():
-        what = f"{100 * slowdown:g}%" if slowdown else "equal code, called"
-        lines.append(f"| {what} | {row['long'].text()} | {row['long'].usual()} | {row['short'].text()} | {row['short'].usual()} |")
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
+        told, whole = power(arguments, work, names)
+    rows = tallies(told)
+    print(f"{here.group(1)}\n{table(rows)}", end="")
     if arguments.out:
-        pathlib.Path(arguments.out).write_text(text)
-        with open(pathlib.Path(arguments.out).with_suffix(".csv"), "w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["planted", "seed", "problem", "pair", "before_us", "after_us", "ratio", "ratio_low", "ratio_high", "verdict"])
+        with open(arguments.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
             writer.writerows(told)
-    if good is None:
+    if not as_promised(rows):
+        return 1
+    if not whole:
         print("not all was measured in the time", file=sys.stderr)
-    return 3 if good is None else 0 if good else 1
+    return 0 if whole else 3
 
 
 if __name__ == "__main__":

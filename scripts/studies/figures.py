@@ -6,6 +6,7 @@ import importlib.util
 import pathlib
 
 import axis_effect
+import triton_figures
 
 FIGURES = {}
 
@@ -399,3 +400,6 @@ def strategies__budget_regret(files):
 def strategies__budget_worst(files):
     found = regrets(files, "budget_60s.csv")
     return f"{percent(max(found) - 1, 1)}, {sum(ratio > 1.03 for ratio in found)} problems over 3 %"
+
+
+triton_figures.define(figure, percent, span)
