@@ -33,10 +33,16 @@ public:
                      "each shape (default: all)");
         options.list("--op", name_of(op_names, settings_.ops), "Only these ops");
         options.list("--mode", name_of(mode_names, settings_.modes), "Only these modes");
+        options.group("Traffic");
+        options.one("--traffic", file(traffic_),
+                    "The ladder that loses the least expected time over these\nbatches, within the tolerance: a CSV with the columns "
+                    "tokens\nand count, as shapes --from-log writes it");
+        options.list("--model", text("PATTERN", settings_.models),
+                     "The traffic is that of these models; * and ? match as in a\nshell (default: of each model in the results)");
         options.group("How it is judged");
         options.one("--hold-out", hold_out(),
                     "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
-                    "MODEL/SITE with * and ?, or\nnone (default: 4)");
+                    "MODEL/SITE with * and ?, or\nnone (default: 4; with --traffic none)");
         options.many("--heuristic", heuristic(settings_.rivals), "A rule of thumb of your own beside the named ones; may be\nrepeated");
         options.group("Measuring");
         options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a ladder rests on", measure_);
@@ -47,6 +53,7 @@ public:
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
         options.example("normtune fit results/run-20261120-120000 --measure --format cpp");
         options.example("normtune fit results.json --axes rows_per_program --mode backward");
+        options.example("normtune fit results.json --traffic tokens.csv --model Qwen3-8B --most-steps 4");
         options.example("normtune fit results.json --hold-out none --format cpp > launch.h");
     }
 
@@ -56,6 +63,13 @@ public:
         if (code) {
             table_.require_no_order();
         }
+        if (!settings_.models.empty() && traffic_.empty()) {
+            throw InputError("--model says whose the traffic is; add --traffic tokens.csv");
+        }
+        if (!traffic_.empty()) {
+            settings_.traffic = read_token_counts(traffic_);
+        }
+        settings_.hold_out = hold_out_.value_or(HoldOut::parse(traffic_.empty() ? "4" : "none"));
         settings_.tolerance = tolerance_ / 100;
         settings_.most_steps = static_cast<std::size_t>(most_steps_);
         if (!axes_.empty()) {
@@ -93,7 +107,7 @@ private:
     }
 
     Value hold_out() {
-        return {"WHICH", {}, Completion::none, [this](const std::string& word) { settings_.hold_out = HoldOut::parse(word); }};
+        return {"WHICH", {}, Completion::none, [this](const std::string& word) { hold_out_ = HoldOut::parse(word); }};
     }
 
     /// In the order of Axis, whatever the order of the words.
@@ -118,6 +132,8 @@ private:
     DeviceOptions device_;
     bool quiet_ = false;
     FitSettings settings_;
+    std::optional<HoldOut> hold_out_;
+    std::string traffic_;
     double tolerance_ = 2;
     std::int64_t most_steps_ = 0;
     std::vector<Axis> axes_;

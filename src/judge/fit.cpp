@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "judge/traffic_ladder.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -43,9 +45,6 @@ std::vector<Group> group_by_operation(const std::vector<ProblemRanking>& ranking
     }
     return groups;
 }
-
-/// Loss on one shape, by whatever rule; not_measured where it says nothing.
-using LossOn = std::function<double(const ShapeLosses&)>;
 
 ShapeSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossOn& loss_on) {
     ShapeSummary out;
@@ -123,6 +122,45 @@ Rival compare_with(const ThumbRule& rule, const Group& group, const Fit& fit, co
     return rival;
 }
 
+/// The ladder of the least expected time, and what it and the rules of thumb take over the batches that were seen.
+void fit_to_traffic(Fit& fit, const FitSettings& settings) {
+    const TokenCounts& counts = *settings.traffic;
+    const std::vector<TrafficSite> sites = traffic_sites({&fit.fitted.shapes, &fit.held_out.shapes}, settings.models);
+    fit.traffic = traffic_over(sites, counts, fit.operation, settings.models);
+    const std::vector<TrafficSite> fitted = traffic_sites({&fit.fitted.shapes}, settings.models);
+    std::vector<TrafficLadder> ladders = traffic_ladders(fit.fitted, fitted, counts, settings.tolerance, settings.most_steps);
+    if (ladders.empty()) {
+        const std::optional<double> reachable = least_tolerance(fit.fitted, settings.most_steps);
+        ladders = reachable ? traffic_ladders(fit.fitted, fitted, counts, *reachable, settings.most_steps) : std::vector<TrafficLadder>{};
+    }
+    if (ladders.empty()) {
+        return;
+    }
+    const Launcher best = [](std::int64_t, std::int64_t) { return [](const ShapeLosses&) { return 0.0; }; };
+    const double best_us = expected_time(fitted, counts, best, best).us_per_token;
+    for (const TrafficLadder& ladder : ladders) {
+        fit.traffic->by_steps.push_back({ladder.ladder.steps(), best_us > 0 ? ladder.us_per_token / best_us : 0});
+    }
+    fit.ladder = worthwhile(ladders, best_us).ladder;
+    judge_ladder(*fit.traffic, fit.fitted, *fit.ladder, fit.traits);
+    const Launcher by_ladder = [&](std::int64_t rows, std::int64_t cols) {
+        const std::size_t prescription = fit.ladder->prescription(rows, cols);
+        return [prescription](const ShapeLosses& shape) { return shape.losses[prescription]; };
+    };
+    for (const ThumbRule& rule : settings.rivals) {
+        std::map<const ShapeLosses*, double> losses;
+        for (const TrafficSite& site : sites) {
+            for (const TrafficSite::Point& point : site.points) {
+                if (!losses.contains(point.shape)) {
+                    losses.emplace(point.shape, rule_loss(rule, *point.shape));
+                }
+            }
+        }
+        const Launcher by_rule = [&](std::int64_t, std::int64_t) { return [&](const ShapeLosses& shape) { return losses.at(&shape); }; };
+        fit.traffic->rules.push_back({rule.name(), expected_time(sites, counts, by_rule, by_ladder)});
+    }
+}
+
 Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits& traits) {
     Fit out;
     out.operation = group.operation;
@@ -139,7 +177,11 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     if (out.fitted.shapes.empty()) {
         throw InputError(fmt::format("{}: --hold-out {} leaves no shape to fit to", out.operation, settings.hold_out.text()));
     }
-    out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
+    if (settings.traffic) {
+        fit_to_traffic(out, settings);
+    } else {
+        out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
+    }
     for (const ShapeLosses& shape : out.fitted.shapes) {
         const double loss = ladder_loss(out.ladder, shape);
         if (loss == not_measured || loss > settings.tolerance) {

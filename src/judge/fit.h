@@ -12,6 +12,7 @@
 #include "judge/ladder.h"
 #include "judge/loss_summary.h"
 #include "judge/thumb_rule.h"
+#include "judge/traffic.h"
 
 namespace normtune {
 
@@ -21,8 +22,10 @@ struct FitSettings {
     std::size_t most_steps = 0;  // 0: any number
     HoldOut hold_out = HoldOut::parse("4");
     std::vector<ThumbRule> rivals = named_thumb_rules();
-    std::vector<Op> ops;      // empty: all
-    std::vector<Mode> modes;  // empty: all
+    std::vector<Op> ops;                 // empty: all
+    std::vector<Mode> modes;             // empty: all
+    std::optional<TokenCounts> traffic;  // the ladder of the least expected time over it, rather than of the fewest steps
+    std::vector<std::string> models;     // the traffic is theirs (patterns); empty: of all
 };
 
 using ShapeSummary = LossSummary<ShapeLosses>;
@@ -61,6 +64,7 @@ struct Fit {
     ShapeSummary on_held_out;
     std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out
     std::vector<StepsAt> steps_at;
+    std::optional<TrafficFit> traffic;
     std::size_t dropped = 0;  // fitted shapes on which the ladder rests on a trial that a race dropped
 
     Fit() = default;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "report/traffic_report.h"
+
 namespace normtune {
 namespace {
 
@@ -143,14 +145,29 @@ std::string summary_text(const ShapeSummary& summary) {
 
 std::vector<Section> fit_sections(std::span<const Fit> fits) {
     Section summary{"Ladders", Table("op and mode|ladder|>mean loss|>worst loss|>held-out mean|>held-out worst"), ""};
+    const bool traffic = !fits.empty() && fits.front().traffic;
+    if (traffic) {
+        summary.table.add_column("expected loss", Align::right);
+    }
     for (const Fit& fit : fits) {
-        summary.table.add({fit.operation, fit_title(fit), mean_text(fit.on_fitted), worst_text(fit.on_fitted), mean_text(fit.on_held_out),
-                           worst_text(fit.on_held_out)},
-                          fit.within ? Tone::good : Tone::unsure);
+        std::vector<std::string> cells{fit.operation,
+                                       fit_title(fit),
+                                       mean_text(fit.on_fitted),
+                                       worst_text(fit.on_fitted),
+                                       mean_text(fit.on_held_out),
+                                       worst_text(fit.on_held_out)};
+        if (traffic) {
+            cells.push_back(fit.traffic->ladder.judged > 0 ? expected_loss_text(*fit.traffic) : "-");
+        }
+        summary.table.add(std::move(cells), fit.within ? Tone::good : Tone::unsure);
     }
     std::vector<Section> out{std::move(summary)};
     for (const Fit& fit : fits) {
         out.push_back(steps(fit));
+        if (fit.traffic) {
+            std::vector<Section> over = traffic_sections(fit);
+            std::move(over.begin(), over.end(), std::back_inserter(out));
+        }
         out.push_back(losses(fit));
         if (!fit.rivals.empty()) {
             out.push_back(rivals(fit));

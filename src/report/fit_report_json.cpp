@@ -3,6 +3,7 @@
 
 #include "report/fit_report.h"
 #include "report/json_document.h"
+#include "report/traffic_report.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -83,22 +84,26 @@ json rival_json(const Rival& rival) {
 }
 
 json to_json(const Fit& fit) {
-    return {{"operation", fit.operation},
-            {"op", op_names.name(fit.problem.op)},
-            {"mode", mode_names.name(fit.problem.mode)},
-            {"dtype", dtype_names.name(fit.problem.dtype)},
-            {"casting", casting_names.name(fit.problem.casting)},
-            {"device", to_json(fit.device)},
-            {"tolerance", fit.tolerance},
-            {"within", fit.within},
-            {"decides", axes_json(fit.fitted.decided)},
-            {"ladder", ladder_json(fit)},
-            {"fitted", set_json(fit, fit.fitted, fit.on_fitted)},
-            {"held_out", set_json(fit, fit.held_out, fit.on_held_out)},
-            {"rivals", json_list(fit.rivals, rival_json)},
-            {"steps_at", json_list(fit.steps_at, [](const StepsAt& at) {
-                 return json{{"tolerance", at.tolerance}, {"steps", json_if(at.steps.has_value(), at.steps.value_or(0))}};
-             })}};
+    json out{{"operation", fit.operation},
+             {"op", op_names.name(fit.problem.op)},
+             {"mode", mode_names.name(fit.problem.mode)},
+             {"dtype", dtype_names.name(fit.problem.dtype)},
+             {"casting", casting_names.name(fit.problem.casting)},
+             {"device", to_json(fit.device)},
+             {"tolerance", fit.tolerance},
+             {"within", fit.within},
+             {"decides", axes_json(fit.fitted.decided)},
+             {"ladder", ladder_json(fit)},
+             {"fitted", set_json(fit, fit.fitted, fit.on_fitted)},
+             {"held_out", set_json(fit, fit.held_out, fit.on_held_out)},
+             {"rivals", json_list(fit.rivals, rival_json)},
+             {"steps_at", json_list(fit.steps_at, [](const StepsAt& at) {
+                  return json{{"tolerance", at.tolerance}, {"steps", json_if(at.steps.has_value(), at.steps.value_or(0))}};
+              })}};
+    if (fit.traffic) {
+        out["traffic"] = traffic_json(*fit.traffic);
+    }
+    return out;
 }
 
 }  // namespace

@@ -133,7 +133,9 @@ def prepare(folder):
     work = folder.work
     qwen3 = recorded("qwen3", {"Qwen3-4B", "Qwen3-8B"})
     for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"})),
-                       ("peers_normtune.json", recorded("peers_normtune", {"peers"}))):
+                       ("peers_normtune.json", recorded("peers_normtune", {"peers"})),
+                       ("tokens.csv", (SOURCE / "examples/traffic/mixed.csv").read_text()), ("log.csv", "batch_size,seq_len\n32,1\n2,512\n"),
+                       ("log.jsonl", '{"num_batched_tokens": 32}\n')):
         (work / name).write_text(text)
     (work / "recorded.json.gz").write_bytes(gzip.compress(qwen3.encode(), 1))
     (work / "replay.yaml").write_text("device: {name: 'H100, replayed', arch: sm_90}\nseed: 7\nnoise: {sigma: 0.001}\n")

@@ -34,6 +34,8 @@ CASES = [
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --tokens 1,16,256 --quiet --out run >/dev/null && "
+     "printf 'tokens,count\\n1,5\\n30,2\\n900,1\\n' > tokens.csv && normtune fit run --format json --traffic tokens.csv", "fit.schema.json"),
     ("cp -r vendor pr; normtune ab vendor pr --backend replay --replay-script replay_ab.yaml --processes 2 --quiet --format json", "comparison.schema.json"),
     ("cp -r vendor pr; normtune ab vendor pr --backend replay --replay-script replay_ab.yaml --processes 2 --quiet --out ab >/dev/null && cat ab/results.json",
      "results.schema.json"),

@@ -21,6 +21,8 @@ PREPARE = [
     f"normtune {SWEEP} --replay-script replay.yaml --shard 1/2 --out shard-1",
     f"normtune {SWEEP} --replay-script replay.yaml --shard 2/2 --out shard-2",
     f"gunzip -c {RESULTS}/qwen3_default.csv.gz > h100.csv",
+    f"gunzip -c {RESULTS}/qwen3.json.gz > h100.json",
+    "printf 'tokens,count\\n1,900\\n24,5000\\n8192,12\\n9000,1\\n' > tokens.csv",
 ]
 TABLES = [
     "best before after",
@@ -29,6 +31,7 @@ TABLES = [
     "audit h100.csv",
     "audit before --axis threads_per_row",
     "fit before",
+    "fit h100.json --traffic tokens.csv --mode forward --op rms_norm --model Qwen3-8B",
     "fit h100.csv --mode backward --op rms_norm",
     "compare before after",
     "compare liger_before.csv liger_after.csv",

@@ -6,6 +6,7 @@
 
 #include "report/export/launch_code.h"
 #include "report/fit_report.h"
+#include "report/traffic_report.h"
 #include "support/version.h"
 
 namespace normtune {
@@ -47,6 +48,10 @@ std::string about(const Fit& fit) {
     std::string out = fmt::format("{}: {}.\nFitted: {}.\n", fit.operation, fit_title(fit), summary_text(fit.on_fitted));
     if (!fit.held_out.shapes.empty()) {
         out += fmt::format("Held out: {}.\n", summary_text(fit.on_held_out));
+    }
+    if (fit.traffic && fit.traffic->ladder.judged > 0) {
+        out += fmt::format("Over the batches of {} it is expected to lose {}.\n", harmless(fit.traffic->counts.file),
+                           expected_loss_text(*fit.traffic));
     }
     return out;
 }
