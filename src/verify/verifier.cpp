@@ -221,8 +221,7 @@ Verification Verifier::verify(const Candidate& candidate) {
     if (own == nullptr) {
         return verification;
     }
-    const int warp_size = state_->device.info().warp_size;
-    for (const Shape& companion : companion_shapes(shape, *own, warp_size)) {
+    for (const Shape& companion : companion_shapes(shape, *own, state_->device.info())) {
         if (!verification.passed) {
             break;
         }

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 
 #include "devices/cuda/code.h"
 #include "devices/cuda/nvrtc.h"
 #include "devices/default_space.h"
+#include "devices/gpu/toolchain.h"
 #include "devices/gpu/utility_kernels.h"
 #include "kernels/gpu/limits.h"
+#include "kernels/gpu/macros.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
@@ -105,6 +108,38 @@ TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
     for (const auto& [reads, writes] : {std::pair(1U, 1U), {2U, 1U}, {3U, 1U}, {2U, 2U}}) {
         EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes)))->code.image.empty());
     }
+}
+
+// What macros() relies on where it gives both hints one value.
+TEST_F(CudaCompiler, ACacheHintOfReadOnlyLoadsChangesNoCode) {
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/64x1024");
+    const Configuration plain = Configuration::parse("w4.t128.r1.row.registers.even.per_row");
+    const Configuration hinted = Configuration::parse("w4.t128.r1.row.registers.even.per_row.ld_cg");
+    const Configuration ahead = Configuration::parse("w4.t128.r2.row.registers.even.packed.ld_cg.s2");
+    for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+        const DeviceInfo device = describe_architecture(arch);
+        CompilePool compiler = pool(arch, 2);
+        const auto code = [&](const Configuration& c, const char* hint) {
+            std::vector<gpu::Macro> macros = gpu::macros(c, problem, device);
+            for (gpu::Macro& macro : macros) {
+                if (macro.name == "NT_LOAD_HINT") {
+                    macro.value = hint == nullptr ? macro.value : hint;
+                }
+            }
+            return compiler.get(gpu::define_options(macros), gpu::kernel_source())->code_hash;
+        };
+        EXPECT_EQ(code(hinted, nullptr), code(plain, nullptr)) << arch;
+        EXPECT_EQ(code(hinted, "NT_LOAD_HINT_cache_global"), code(plain, nullptr)) << arch;
+        EXPECT_NE(code(ahead, nullptr), code(ahead, "NT_LOAD_HINT_default")) << arch;
+    }
+}
+
+TEST_F(CudaCompiler, OwnKernelsDeclareLess) {
+    const gpu::Toolchain compiler = toolchain("sm_90");
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/64x1024");
+    const std::vector<std::string> options = gpu::compile_options(compiler, {}, problem, describe_architecture("sm_90"));
+    EXPECT_EQ(std::count(options.begin(), options.end(), "--minimal"), nvrtc_knows_minimal() ? 1 : 0);
+    EXPECT_EQ(std::count(compiler.options.begin(), compiler.options.end(), "--minimal"), 0) << "others' sources may want textures";
 }
 
 TEST_F(CudaCompiler, AnUnknownArchitectureIsUnsupported) {

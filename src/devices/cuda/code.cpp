@@ -67,7 +67,12 @@ gpu::Toolchain toolchain(const std::string& arch) {
     if (!compiles) {
         throw InputError(fmt::format("NVRTC {} does not compile for {}; it knows sm_{}", version, arch, fmt::join(known, ", sm_")));
     }
-    return {std::make_unique<CompilePool>(nvrtc_name(), arch, 0, nvrtc_compile), {"--std=c++17"}, compile_info, nvrtc_header_folders()};
+    gpu::Toolchain out{
+        std::make_unique<CompilePool>(nvrtc_name(), arch, 0, nvrtc_compile), {"--std=c++17"}, compile_info, nvrtc_header_folders()};
+    if (nvrtc_knows_minimal()) {
+        out.own_options.emplace_back("--minimal");  // textures and device-side launches are not even declared: less to parse, the same code
+    }
+    return out;
 }
 
 }  // namespace normtune::cuda

@@ -34,7 +34,7 @@ struct LoadedNvrtc {
     std::string why_not;
     std::vector<int> architectures;
     std::string path;
-    bool caches = false;  // from 12.9 on it keeps machine code itself, and then says nothing of registers and spills
+    std::pair<int, int> number;
 };
 
 std::vector<std::string> candidates() {
@@ -64,7 +64,7 @@ LoadedNvrtc load() {
     }
     loaded.version = fmt::format("{}.{}", major, minor);
     loaded.path = library.path();
-    loaded.caches = std::pair(major, minor) >= std::pair(12, 9);
+    loaded.number = {major, minor};
     int count = 0;
     if (own.architecture_count(&count) == 0 && count > 0) {
         loaded.architectures.resize(static_cast<std::size_t>(count));
@@ -102,6 +102,10 @@ std::string nvrtc_version(std::string& why_not) {
 
 std::string nvrtc_name() {
     return fmt::format("NVRTC {}", nvrtc().version);
+}
+
+bool nvrtc_knows_minimal() {
+    return nvrtc().number >= std::pair(12, 4);
 }
 
 std::vector<int> nvrtc_architectures() {
@@ -144,7 +148,7 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
     std::vector<std::string> options = job.options;
     options.push_back("--gpu-architecture=" + job.arch);
     options.push_back("--ptxas-options=-v");
-    if (loaded.caches) {
+    if (loaded.number >= std::pair(12, 9)) {  // it keeps machine code itself, and then says nothing of registers and spills
         options.push_back("--no-cache");
     }
     gpu::RtcResult compiled = gpu::compile(loaded.api, job.source.text(), "normtune.cu", options);

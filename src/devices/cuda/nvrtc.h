@@ -15,6 +15,9 @@ std::string nvrtc_version(std::string& why_not);
 /// "NVRTC 13.0".
 std::string nvrtc_name();
 
+/// Does the library take "--minimal" (from 12.4 on)?
+bool nvrtc_knows_minimal();
+
 /// The architectures that the library compiles for, e.g. {75, 80, …, 90, 100}; empty where there is no library.
 std::vector<int> nvrtc_architectures();
 

@@ -43,6 +43,7 @@ std::vector<std::string> compile_options(const Toolchain& toolchain, const Confi
                                          const DeviceInfo& device) {
     std::vector<std::string> options = define_options(macros(configuration, problem, device));
     options.insert(options.end(), toolchain.options.begin(), toolchain.options.end());
+    options.insert(options.end(), toolchain.own_options.begin(), toolchain.own_options.end());
     return options;
 }
 

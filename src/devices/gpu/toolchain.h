@@ -18,6 +18,7 @@ struct Toolchain {
     /// any.
     CompileInfo (*compile_info)(const CompilePool::Result&, const LaunchPlan&, const DeviceInfo&);
     std::vector<std::string> header_folders = {};  // of the vendor, for sources of others
+    std::vector<std::string> own_options = {};     // of the one GPU source alone
 };
 
 /// The one GPU source.

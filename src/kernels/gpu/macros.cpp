@@ -20,8 +20,18 @@ bool wide_offsets(const Configuration& c, const Problem& problem) {
            (c.offset_bits == OffsetBits::auto_ && needs_64_bit_offsets(shape.rows, shape.cols, shape.row_stride));
 }
 
+/// NVIDIA's loads through the read-only path are one instruction with ".cg" and without.
+bool reads_alike(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const Operation& operation = problem.operation;
+    return device.backend == Backend::cuda && c.load_hint == CacheHint::cache_global && c.residency == Residency::registers &&
+           !row_layout(c, problem, device).async_copy && !(operation.has_backward() && operation.in_place);
+}
+
 /// What the problem makes no use of stands at a fixed value, so that the code of others serves it, too.
-Configuration used_part(Configuration c, const Problem& problem) {
+Configuration used_part(Configuration c, const Problem& problem, const DeviceInfo& device) {
+    if (reads_alike(c, problem, device)) {
+        c.load_hint = CacheHint::default_;
+    }
     const bool dgamma = has_dgamma(problem);
     if (!dgamma) {
         c.dgamma = DgammaMethod::partials;
@@ -90,7 +100,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     // How.
     add("WARP_SIZE", device.warp_size);
     add("HAS_ASYNC_COPY", device.has_async_copy);
-    const Configuration used = used_part(c, problem);
+    const Configuration used = used_part(c, problem, device);
     for (const AxisRow& axis : axis_table) {
         if (!axis.macro.empty()) {
             out.push_back({std::string(axis.macro), fmt::format_int(axis_value(used, axis.axis)).str()});
