@@ -2,7 +2,7 @@
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(doc ${root}/share/doc/normtune)
 
-# libmuparser is another package, found like any library.
+# libmuparser and libsimdjson are other packages, found like any library.
 file(RPATH_REMOVE FILE ${root}/bin/normtune)
 
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/licences OUTPUT_FILE ${doc}/copyright COMMAND_ERROR_IS_FATAL ANY)

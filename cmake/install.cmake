@@ -2,7 +2,12 @@
 # Python package, which `cmake --install` leaves out (docs/packaging.md).
 
 install(TARGETS normtune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT normtune)
-install(FILES ${NORMTUNE_MUPARSER} DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune RENAME ${NORMTUNE_MUPARSER_SONAME} COMPONENT bundled)
+foreach(library IN LISTS NORMTUNE_SHARED_LIBRARIES)
+  install(FILES $<TARGET_FILE:${library}> DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune RENAME $<TARGET_SONAME_FILE_NAME:${library}>
+          COMPONENT bundled)
+  install(FILES $<TARGET_FILE:${library}> DESTINATION normtune/bin RENAME $<TARGET_SONAME_FILE_NAME:${library}> COMPONENT wheel
+          EXCLUDE_FROM_ALL)
+endforeach()
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/normtune COMPONENT normtune)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT normtune)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT bundled)
@@ -26,7 +31,6 @@ install(CODE "
 
 # The wheel: the folder of the Python package, whose sources pyproject.toml names, has the executable beside its libraries.
 install(TARGETS normtune RUNTIME DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL)
-install(FILES ${NORMTUNE_MUPARSER} DESTINATION normtune/bin RENAME ${NORMTUNE_MUPARSER_SONAME} COMPONENT wheel EXCLUDE_FROM_ALL)
 install(PROGRAMS scripts/ci_gate scripts/run_emitted.py scripts/triton_candidates DESTINATION normtune/scripts COMPONENT wheel EXCLUDE_FROM_ALL)
 install(DIRECTORY schemas DESTINATION normtune COMPONENT wheel EXCLUDE_FROM_ALL)
 install(CODE "

@@ -49,8 +49,13 @@ Unmeasured unmeasured_by(const Rule& rule, const CompiledRule& compiled, const P
 }
 
 RuleLoss judge(const Rule& rule, const CompiledRule& compiled, const ProblemRanking& ranking) {
-    const Obeying kept = ranking.obeying([&](const Record& record) { return keeps(compiled, record); });
-    const Obeying taken = ranking.obeying([&](const Record& record) { return !keeps(compiled, record); });
+    std::vector<bool> answers;  // of a rule that takes a while to ask, in the order of the trials
+    const Obeying kept = ranking.obeying([&](const Record& record) {
+        answers.push_back(keeps(compiled, record));
+        return answers.back();
+    });
+    std::size_t next = 0;
+    const Obeying taken = ranking.obeying([&](const Record&) { return !answers[next++]; });
     RuleLoss loss;
     const Unmeasured unmeasured = unmeasured_by(rule, compiled, ranking);
     loss.unmeasured = unmeasured.by_this > 0 ? unmeasured.by_this : unmeasured.by_other;

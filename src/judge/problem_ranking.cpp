@@ -39,11 +39,24 @@ public:
         const double variance = left.variance + right.variance;
         const auto part = [](const Estimate& of) { return of.variance * of.variance / of.degrees; };
         const double degrees = variance * variance / (part(left) + part(right));
-        constexpr double tail = 0.025;
-        return student_t_quantile(tail, static_cast<int>(std::clamp(degrees, 1.0, 200.0))) * std::sqrt(variance);
+        return quantile_of(static_cast<int>(std::clamp(degrees, 1.0, most_degrees))) * std::sqrt(variance);
     }
 
 private:
+    static constexpr double most_degrees = 200;
+
+    /// A trial's interval is one of hundreds of thousands.
+    static double quantile_of(int degrees) {
+        static const std::vector<double> quantiles = [] {
+            constexpr double tail = 0.025;
+            std::vector<double> out{0};
+            for (int d = 1; d <= static_cast<int>(most_degrees); ++d) {
+                out.push_back(student_t_quantile(tail, d));
+            }
+            return out;
+        }();
+        return quantiles[static_cast<std::size_t>(degrees)];
+    }
     static Estimate estimate(const Measurement& m) {
         return m.rounds.empty() ? estimate_from_quantiles(m.p20_us, m.p50_us, m.p80_us, 0) : estimate_from_rounds(round_medians(m));
     }

@@ -1,5 +1,6 @@
 #include "store/results_stream.h"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -11,16 +12,16 @@
 #include "support/error.h"
 #include "support/json_stream.h"
 #include "support/parallel.h"
+#include "trial/record_text.h"
 
 namespace normtune {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view records_member = "records";
 constexpr std::size_t most_results_bytes = std::size_t{1} << 34;
 
-/// The source, which may not go on for ever.
+/// The source, which has to begin as results.json does, and may not go on for ever.
 class Bounded : public ByteSource {
 public:
     Bounded(ByteSource& source, const std::string& file) : source_(source), file_(file) {}
@@ -30,13 +31,29 @@ public:
             throw InputError(fmt::format("{}: is larger than {} bytes, the most that is read", file_, most_results_bytes));
         }
         left_ -= got;
+        if (!begun_) {
+            check_begin({into, got});
+        }
         return got;
     }
 
 private:
+    void check_begin(std::string_view text) {
+        const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");  // or a byte order mark
+        if (text.empty()) {
+            throw InputError(fmt::format("{}: is no results.json: it is empty", file_));
+        }
+        begun_ = first != std::string_view::npos;
+        if (begun_ && text[first] != '{') {
+            throw InputError(fmt::format("{}: is no results.json: it begins with {} and not with '{{'", file_,
+                                         quoted_for_message(text.substr(first, 1))));
+        }
+    }
+
     ByteSource& source_;
     const std::string& file_;
     std::size_t left_ = most_results_bytes;
+    bool begun_ = false;
 };
 
 using Keep = std::function<void(Record&)>;
@@ -61,25 +78,61 @@ Results read(const std::string& path, RecordParts parts, const Keep& keep = {}) 
     return collected(*open_source(file), file, parts, keep);
 }
 
-/// A record of the list, or why it is none although it is JSON.
-struct ReadRecord {
-    std::optional<Record> record;
+/// An element of a list, or why it is none although it is JSON; neither where it was guessed and is no JSON.
+template <typename T>
+struct ReadElement {
+    std::optional<T> value;
     std::optional<InputError> wrong;
 };
 
-ReadRecord parsed_record(const ListElement& element, const std::string& file, RecordParts parts) {
-    ReadRecord out;
-    const bool judged = parts == RecordParts::judged;
-    const json document = parse_element(element, file, records_member, judged ? "verification" : "");
+template <typename T>
+ReadElement<T> read_element(const ListElement& element, const std::string& file, std::string_view member) {
+    ReadElement<T> out{read_quickly<T>(element.text), {}};
+    if (out.value) {
+        return out;
+    }
+    json document;
     try {
-        out.record = from_json<Record>(JsonReader(document, fmt::format("{}: records/{}", file, element.index)));
-        if (judged) {
-            out.record->repeat = std::string();
+        document = parse_element(element, file, member);
+    } catch (const InputError&) {
+        if (element.guessed) {
+            return out;
         }
+        throw;
+    }
+    try {
+        out.value = from_json<T>(JsonReader(document, fmt::format("{}: {}/{}", file, member, element.index)));
     } catch (const InputError& error) {
         out.wrong = error;
     }
     return out;
+}
+
+/// Gives away what is read of a list, up to the first element that is none: why is in `wrong`, for what is wrong with the file as a whole
+/// is told before.
+template <typename T, typename Give>
+StreamedList streamed(std::string_view member, const std::string& file, std::optional<InputError>& wrong, const Give& give) {
+    return {member, [member, &file, &wrong, &give](std::span<const ListElement> elements) {
+                std::vector<ReadElement<T>> read(elements.size());
+                on_all_cores(elements.size(), [&](std::size_t i) { read[i] = read_element<T>(elements[i], file, member); });
+                for (std::size_t i = 0; i < read.size(); ++i) {
+                    if (!read[i].value && !read[i].wrong) {
+                        return i;
+                    }
+                    wrong = wrong ? wrong : read[i].wrong;
+                    if (!wrong) {
+                        give(*read[i].value, elements[i]);
+                    }
+                }
+                return read.size();
+            }};
+}
+
+void leave_out(Record& record, RecordParts parts) {
+    if (parts == RecordParts::judged) {
+        record.verification.reset();
+        record.repeat = std::string();
+    }
 }
 
 }  // namespace
@@ -97,32 +150,34 @@ std::string results_json_of(const std::string& path) {
 }
 
 Record read_record(const ListElement& element, const std::string& file, RecordParts parts) {
-    ReadRecord read = parsed_record(element, file, parts);
+    ReadElement<Record> read = read_element<Record>(element, file, "records");
     if (read.wrong) {
         throw InputError(*read.wrong);
     }
-    return *std::move(read.record);
+    leave_out(*read.value, parts);
+    return *std::move(read.value);
 }
 
 Results stream_results_json(ByteSource& source, const std::string& file, const TakeElement& take, RecordParts parts) {
-    std::optional<InputError> wrong;  // told behind what is wrong with the file as a whole
     Bounded bounded(source, file);
-    const StreamedList list{records_member, [&](std::span<const ListElement> elements) {
-                                std::vector<ReadRecord> read(elements.size());
-                                on_all_cores(elements.size(), [&](std::size_t i) { read[i] = parsed_record(elements[i], file, parts); });
-                                for (std::size_t i = 0; i < read.size(); ++i) {
-                                    wrong = wrong ? wrong : read[i].wrong;
-                                    if (!wrong) {
-                                        take(*read[i].record, elements[i]);
-                                    }
-                                }
-                            }};
-    const json document = parse_json(bounded, file, list);
+    std::vector<PlanSummary> plans;
+    std::optional<InputError> wrong_plan, wrong_record;
+    const auto add_plan = [&](const PlanSummary& plan, const ListElement&) { plans.push_back(plan); };
+    const auto give_record = [&](Record& record, const ListElement& element) {
+        leave_out(record, parts);
+        take(record, element);
+    };
+    const std::array lists{streamed<PlanSummary>("plans", file, wrong_plan, add_plan),
+                           streamed<Record>("records", file, wrong_record, give_record)};
+    const json document = parse_json(bounded, file, lists);
     const std::string root = file + ": ";
     Results results = from_json<Results>(JsonReader(document, root));
-    if (wrong) {
-        throw InputError(*wrong);
+    for (const std::optional<InputError>& wrong : {wrong_plan, wrong_record}) {
+        if (wrong) {
+            throw InputError(*wrong);
+        }
     }
+    results.plans = std::move(plans);
     return results;
 }
 

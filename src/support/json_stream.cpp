@@ -1,7 +1,8 @@
 #include "support/json_stream.h"
 
 #include <algorithm>
-#include <optional>
+#include <ranges>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -175,17 +176,20 @@ std::size_t end_of_string(std::string_view text, std::size_t at, bool& escaped) 
     return at;
 }
 
-/// Reads a document in pieces, by its quotes and brackets alone, and sets the elements of the list apart from the rest.
+/// Reads a document in pieces, by its quotes and brackets alone, and sets the elements of the lists apart from the rest. Lines that look
+/// like an element, as normtune writes them, are not looked into: what they are their parser finds.
 class Splitter {
 public:
-    Splitter(ByteSource& source, std::string_view where, const StreamedList& list) : source_(source), where_(where), list_(list) {}
+    Splitter(ByteSource& source, std::string_view where, std::span<const StreamedList> lists, std::size_t most_bytes)
+        : source_(source), where_(where), lists_(lists), most_bytes_(most_bytes), seen_(lists.size()) {}
 
     void read() {
         while (fill()) {
-            scan();
-            give();
+            for (scan(); !give(); scan()) {
+                ++at_;
+            }
         }
-        if (listing_ && !without_blanks(piece(begin_, buffer_.size())).empty()) {  // cut in the middle: the parser says so
+        if (list_ != nullptr && !without_blanks(piece(begin_, buffer_.size())).empty()) {  // cut in the middle: the parser says so
             elements_.push_back({begin_, buffer_.size()});
             give();
         }
@@ -193,12 +197,20 @@ public:
 
     const std::string& rest() const { return rest_; }
     TextPlace place_in_rest(std::size_t length) const {
-        return length <= cut_ ? behind({}, rest_, length) : behind(list_end_, std::string_view(rest_).substr(cut_), length - cut_);
+        const auto cut = std::find_if(cuts_.rbegin(), cuts_.rend(), [&](const Cut& one) { return one.at < length; });
+        return cut == cuts_.rend() ? behind({}, rest_, length)
+                                   : behind(cut->end, std::string_view(rest_).substr(cut->at), length - cut->at);
     }
 
 private:
     struct Piece {
         std::size_t begin, end;  // in the buffer
+        bool guessed = false;
+    };
+    /// Where a list's elements were in the rest, and where they ended in the document.
+    struct Cut {
+        std::size_t at;
+        TextPlace end;
     };
 
     std::string_view piece(std::size_t begin, std::size_t end) const { return std::string_view(buffer_).substr(begin, end - begin); }
@@ -206,12 +218,13 @@ private:
     /// More bytes, behind those of an element that has not ended.
     bool fill() {
         constexpr std::size_t least = std::size_t{1} << 12, most = std::size_t{1} << 22;  // most documents are short
-        const std::size_t passed = listing_ ? begin_ : at_;
+        const std::size_t passed = list_ != nullptr ? begin_ : at_;
         place_.pass(piece(0, passed));
         offset_ += passed;
         buffer_.erase(0, passed);
         at_ -= passed;
         begin_ = 0;
+        newline_ = 0;
         step_ = std::clamp(2 * step_, least, most);
         std::size_t size = buffer_.size();
         const std::size_t wanted = size + step_;
@@ -220,8 +233,12 @@ private:
             got = source_.read(buffer_.data() + size, wanted - size);
         }
         buffer_.resize(size);
-        if (std::max(rest_.size(), at_) > list_.most_bytes) {  // at_: of an element that has not ended
-            throw InputError(fmt::format("{}: over {} bytes without an element of '{}'", where_, list_.most_bytes, list_.member));
+        if (std::max(rest_.size(), at_) > most_bytes_) {  // at_: of an element that has not ended
+            std::string names;
+            for (const StreamedList& list : lists_) {
+                names += list_ != nullptr && list_ != &list ? "" : fmt::format("{}'{}'", names.empty() ? "" : " or ", list.member);
+            }
+            throw InputError(fmt::format("{}: over {} bytes without an element of {}", where_, most_bytes_, names));
         }
         return at_ < size;
     }
@@ -232,14 +249,14 @@ private:
                 const std::size_t begin = at_;
                 at_ = end_of_string(buffer_, at_, escaped_);
                 in_string_ = at_ == buffer_.size();
-                if (!listing_) {
+                if (list_ == nullptr) {
                     word_ += piece(begin, at_);
                     rest_ += piece(begin, std::min(at_ + 1, buffer_.size()));
                 }
                 if (in_string_) {
                     return;
                 }
-            } else if (listing_) {
+            } else if (list_ != nullptr) {
                 in_list(buffer_[at_]);
             } else {
                 outside(buffer_[at_]);
@@ -257,6 +274,9 @@ private:
         if (c == '"') {
             in_string_ = true;
         } else if (c == '{' || c == '[') {
+            if (inner_ == 0 && guess_element()) {
+                return;
+            }
             ++inner_;
             check_depth(inner_ + 2);
         } else if (c == '}' || (c == ']' && inner_ > 0)) {
@@ -266,16 +286,33 @@ private:
         }
     }
 
+    /// Takes the rest of the line for one that begins here.
+    bool guess_element() {
+        if (!guessing_ || !without_blanks(piece(begin_, at_)).empty()) {
+            return false;
+        }
+        if (newline_ < at_) {
+            newline_ = std::min(buffer_.find('\n', at_), buffer_.size());
+        }
+        if (newline_ == buffer_.size() || !piece(at_, newline_).ends_with("},")) {
+            return false;
+        }
+        elements_.push_back({at_, newline_ - 1, true});
+        begin_ = newline_;
+        at_ = newline_;
+        return true;
+    }
+
     void end_element(char c) {
         if (c == ',' || given_ + elements_.size() > 0 || !without_blanks(piece(begin_, at_)).empty()) {
             elements_.push_back({begin_, at_});
         }
         begin_ = at_ + 1;
-        if (c == ']') {
-            listing_ = false;
-            list_end_ = place_;
-            list_end_.pass(piece(0, at_));
+        if (c == ']' && give()) {
+            cuts_.push_back({rest_.size(), place_});
+            cuts_.back().end.pass(piece(0, at_));
             rest_ += c;
+            list_ = nullptr;
             --depth_;
         }
     }
@@ -286,14 +323,16 @@ private:
             in_string_ = true;
             word_.clear();
         } else if (c == ':') {
-            named_ = depth_ == 1 && word_ == list_.member;
+            const auto named = std::ranges::find(lists_, word_, &StreamedList::member);
+            named_ = depth_ == 1 && named != lists_.end() ? &*named : nullptr;
             return;
         } else if (c == '{' || c == '[') {
             ++depth_;
             check_depth(static_cast<std::size_t>(std::max(depth_, 0)));
-            if (c == '[' && named_ && cut_ == std::string::npos) {
-                listing_ = true;
-                cut_ = rest_.size();
+            if (c == '[' && named_ != nullptr && !seen_[static_cast<std::size_t>(named_ - lists_.data())]) {
+                list_ = named_;
+                seen_[static_cast<std::size_t>(named_ - lists_.data())] = true;
+                given_ = 0;
                 begin_ = at_ + 1;
             }
         } else if (c == '}' || c == ']') {
@@ -301,10 +340,11 @@ private:
         } else if (is_blank(c)) {
             return;
         }
-        named_ = false;
+        named_ = nullptr;
     }
 
-    void give() {
+    /// False where a guess was wrong: what follows its bracket, at which it then is, is to be scanned again.
+    bool give() {
         std::vector<ListElement> out;
         TextPlace place = place_;
         std::size_t at = 0;
@@ -316,88 +356,56 @@ private:
             const auto begin = static_cast<std::size_t>(text.data() - buffer_.data());
             place.pass(piece(at, begin));
             at = begin;
-            out.push_back({text, given_++, offset_ + begin, place.line, place.column});
+            out.push_back({text, given_ + out.size(), offset_ + begin, place.line, place.column, found.guessed});
         }
-        elements_.clear();
-        if (!out.empty()) {
-            list_.take(out);
+        const std::vector<Piece> pieces = std::exchange(elements_, {});
+        const std::size_t taken = out.empty() ? 0 : list_->take(out);
+        given_ += taken;
+        if (taken == out.size()) {
+            return true;
         }
+        guessing_ = in_string_ = escaped_ = false;
+        inner_ = 1;
+        at_ = begin_ = pieces[taken].begin;
+        return false;
     }
 
     ByteSource& source_;
     std::string_view where_;
-    const StreamedList& list_;
+    std::span<const StreamedList> lists_;
+    std::size_t most_bytes_;
     std::string buffer_;
-    std::size_t at_ = 0;     // in the buffer: what was looked at
-    std::size_t begin_ = 0;  // in the buffer: of the present element
+    std::size_t at_ = 0;       // in the buffer: what was looked at
+    std::size_t begin_ = 0;    // in the buffer: of the present element
+    std::size_t newline_ = 0;  // in the buffer: the first at or behind at_, if it is not before it
     std::size_t step_ = 0;
     TextPlace place_;  // of the buffer
     std::size_t offset_ = 0;
     std::vector<Piece> elements_;
-    std::size_t given_ = 0;
-    bool in_string_ = false, escaped_ = false, listing_ = false;
-    bool named_ = false;                   // the last word was the list's name, and a colon follows it
-    std::string word_;                     // the last string outside of the list
-    int depth_ = 0;                        // outside of the list
-    std::size_t inner_ = 0;                // within it
+    std::size_t given_ = 0;  // of the present list
+    bool in_string_ = false, escaped_ = false, guessing_ = true;
+    const StreamedList* list_ = nullptr;   // the present one
+    const StreamedList* named_ = nullptr;  // the last word was its name, and a colon follows it
+    std::vector<bool> seen_;               // which lists were there
+    std::string word_;                     // the last string outside of the lists
+    int depth_ = 0;                        // outside of the lists
+    std::size_t inner_ = 0;                // within one
     std::string rest_;                     // all but the elements
-    std::size_t cut_ = std::string::npos;  // in it: where they were
-    TextPlace list_end_;
+    std::vector<Cut> cuts_;
 };
-
-/// The text without that member of its object, and without a comma beside it; the text itself where it has none.
-std::string without_member(std::string_view text, std::string_view name) {
-    std::size_t depth = 0;
-    std::size_t name_begin = 0, name_end = 0, found = std::string::npos;
-    std::size_t comma = std::string::npos;  // the last one before it
-    bool escaped = false;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c == '"') {
-            const std::size_t begin = at + 1;
-            at = end_of_string(text, begin, escaped);
-            if (depth == 1 && found == std::string::npos) {
-                name_begin = begin;
-                name_end = at;
-            }
-        } else if (c == '{' || c == '[') {
-            ++depth;
-        } else if (c == ':' && depth == 1 && found == std::string::npos && text.substr(name_begin, name_end - name_begin) == name) {
-            found = name_begin - 1;
-        } else if (depth == 1 && (c == ',' || c == '}')) {
-            if (found != std::string::npos) {
-                const bool first = comma == std::string::npos;
-                return std::string(text.substr(0, first ? found : comma)) += text.substr(first && c == ',' ? at + 1 : at);
-            }
-            comma = at;
-        } else if (c == '}' || c == ']') {
-            depth -= depth > 0 ? 1 : 0;
-        }
-    }
-    return std::string(text);
-}
 
 }  // namespace
 
-json parse_json(ByteSource& source, std::string_view where, const StreamedList& list) {
-    Splitter splitter(source, where, list);
+json parse_json(ByteSource& source, std::string_view where, std::span<const StreamedList> lists, std::size_t most_bytes) {
+    Splitter splitter(source, where, lists, most_bytes);
     splitter.read();
     return parsed(splitter.rest(), where, "", [&](std::size_t length) { return splitter.place_in_rest(length); });
 }
 
-json parse_element(const ListElement& element, std::string_view where, std::string_view member, std::string_view leave_out) {
-    const std::string path = fmt::format("{}/{}", member, element.index);
-    const auto of = [&](std::string_view text) {
-        return parsed(text, where, path, [&](std::size_t length) { return behind({element.line, element.column}, element.text, length); });
-    };
-    if (!leave_out.empty()) {
-        try {
-            return of(without_member(element.text, leave_out));
-        } catch (const InputError&) {
-            // Told below, with its place.
-        }
-    }
-    return of(element.text);
+json parse_element(const ListElement& element, std::string_view where, std::string_view member) {
+    return parsed(element.text, where, fmt::format("{}/{}", member, element.index), [&](std::size_t length) {
+        return behind({element.line, element.column}, element.text, length);
+    });
 }
 
 json parse_json(std::string_view text, std::string_view where) {

@@ -77,10 +77,29 @@ private:
     nlohmann::json& out_;
 };
 
+template <typename T, typename In>
+T fields_of(const In& in);
+
+// Beside the access that both readers below have.
+inline bool is_null(const JsonReader& in) {
+    return in.json().is_null();
+}
+inline std::string text_of(const JsonReader& in) {
+    return in.json().dump();
+}
+template <typename Take>
+void each_element(const JsonReader& in, const Take& take) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        take(in.element(i));
+    }
+}
+
+/// From a JsonReader, or from a QuickJson (support/quick_json.h), which declines where the other tells what is wrong.
 /// Members that no table names are ignored: a change that would be misread raises schema_version.
+template <typename In>
 class FieldReader {
 public:
-    explicit FieldReader(const JsonReader& in) : in_(in) {}
+    explicit FieldReader(const In& in) : in_(in) {}
 
     template <typename T>
     void operator()(std::string_view name, T& value, std::string_view, const FieldTraits& traits = {}) {
@@ -96,7 +115,7 @@ public:
     }
     template <typename Made>
     void repeated(std::string_view name, std::string_view, const Made& made, bool added = false) {
-        const std::optional<JsonReader> member = added ? in_.find(name) : std::optional(in_.at(name));
+        const std::optional<In> member = added ? in_.find(name) : std::optional<In>(in_.at(name));
         if (const std::string text = made(); member && member->text() != text) {
             member->fail(fmt::format("{} does not fit the members beside it, which make '{}'", quoted_for_message(member->text()), text));
         }
@@ -116,11 +135,11 @@ public:
     void candidate(Candidate& candidate);
 
 private:
-    static void read(const JsonReader& in, std::string& value, const FieldTraits& traits);
-    static void read(const JsonReader& in, bool& value, const FieldTraits&) { value = in.flag(); }
-    static void read(const JsonReader& in, double& value, const FieldTraits& traits);
+    static void read(const In& in, std::string& value, const FieldTraits& traits);
+    static void read(const In& in, bool& value, const FieldTraits&) { value = in.flag(); }
+    static void read(const In& in, double& value, const FieldTraits& traits);
     template <Whole T>
-    static void read(const JsonReader& in, T& value, const FieldTraits& traits) {
+    static void read(const In& in, T& value, const FieldTraits& traits) {
         if constexpr (std::is_unsigned_v<T>) {
             value = in.natural();
         } else {
@@ -128,22 +147,21 @@ private:
         }
     }
     template <Described T>
-    static void read(const JsonReader& in, T& value, const FieldTraits&) {
-        value = from_json<T>(in);
+    static void read(const In& in, T& value, const FieldTraits&) {
+        value = fields_of<T>(in);
     }
     template <typename T>
-    static void read(const JsonReader& in, std::optional<T>& value, const FieldTraits& traits) {
+    static void read(const In& in, std::optional<T>& value, const FieldTraits& traits) {
         read(in, value.emplace(), traits);
     }
     template <typename T>
-    static void read(const JsonReader& in, std::vector<T>& values, const FieldTraits& traits) {
+    static void read(const In& in, std::vector<T>& values, const FieldTraits& traits) {
         values.resize(in.size());
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            read(in.element(i), values[i], traits);
-        }
+        auto to = values.begin();
+        each_element(in, [&](const In& element) { read(element, *to++, traits); });
     }
 
-    const JsonReader& in_;
+    const In& in_;
 };
 
 template <typename T>
@@ -154,12 +172,17 @@ nlohmann::json to_json(const T& value) {
     return out;
 }
 
-template <typename T>
-T from_json(const JsonReader& in) {
+template <typename T, typename In>
+T fields_of(const In& in) {
     T value{};
-    FieldReader reader(in);
+    FieldReader<In> reader(in);
     describe(reader, value);
     return value;
+}
+
+template <typename T>
+T from_json(const JsonReader& in) {
+    return fields_of<T>(in);
 }
 
 }  // namespace normtune

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "support/quick_json.h"
 #include "trial/field_json.h"
+#include "trial/record_text.h"
 
 namespace normtune {
 
@@ -28,15 +30,17 @@ void add_candidate(nlohmann::json& out, const Candidate& candidate) {
 }
 
 /// Refuses what a later version wrote: reading it as if it were ours would misread it.
-void FieldReader::version() {
-    const JsonReader version = in_.at("schema_version");
+template <typename In>
+void FieldReader<In>::version() {
+    const In version = in_.at("schema_version");
     if (const std::int64_t number = version.whole(1); number > schema_version) {
         version.fail(fmt::format("{} was written by a newer normtune; this one reads up to {}: update it", number, schema_version));
     }
 }
 
-void FieldReader::axis(const AxisRow& axis, Configuration& configuration) {
-    const std::optional<JsonReader> in = in_.find(axis.name);
+template <typename In>
+void FieldReader<In>::axis(const AxisRow& axis, Configuration& configuration) {
+    const std::optional<In> in = in_.find(axis.name);
     if (!in) {
         return;  // written before the axis was added
     }
@@ -52,10 +56,11 @@ void FieldReader::axis(const AxisRow& axis, Configuration& configuration) {
 }
 
 /// Files from before there were other providers have the own configurations alone.
-void FieldReader::candidate(Candidate& candidate) {
+template <typename In>
+void FieldReader<In>::candidate(Candidate& candidate) {
     const auto provider = in_.find("provider");
     if (!provider || provider->text() == own_provider) {
-        candidate = from_json<Configuration>(in_.at("configuration"));
+        candidate = fields_of<Configuration>(in_.at("configuration"));
         return;
     }
     try {
@@ -65,22 +70,34 @@ void FieldReader::candidate(Candidate& candidate) {
     }
 }
 
-void FieldReader::read(const JsonReader& in, std::string& value, const FieldTraits& traits) {
+template <typename In>
+void FieldReader<In>::read(const In& in, std::string& value, const FieldTraits& traits) {
     value = in.text();
     if (traits.form == TextForm::timestamp && !is_timestamp(value)) {
         in.fail(fmt::format("{} is not {}", quoted_for_message(value), timestamp_wanted));
     }
 }
 
-void FieldReader::read(const JsonReader& in, double& value, const FieldTraits& traits) {
+template <typename In>
+void FieldReader<In>::read(const In& in, double& value, const FieldTraits& traits) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     value = in.number(traits.null == NullNumber::infinite ? std::numeric_limits<double>::infinity() : nan);
-    if (in.json().is_null() ? traits.null == NullNumber::refused : !traits.allow(value)) {
+    if (is_null(in) ? traits.null == NullNumber::refused : !traits.allow(value)) {
         in.fail(fmt::format(
-            "{} is out of range; {}", in.json().dump(),
+            "{} is out of range; {}", text_of(in),
             std::isinf(traits.most) ? fmt::format("at least {}", traits.least) : fmt::format("{} to {}", traits.least, traits.most)));
     }
 }
+
+template class FieldReader<JsonReader>;
+
+template <typename T>
+std::optional<T> read_quickly(std::string_view text) {
+    std::optional<T> out;
+    return with_quick_json(text, [&](const QuickJson& in) { out = fields_of<T>(in); }) ? std::move(out) : std::nullopt;
+}
+template std::optional<Record> read_quickly(std::string_view);
+template std::optional<PlanSummary> read_quickly(std::string_view);
 
 #define BOTH_WAYS(type)                           \
     template nlohmann::json to_json(const type&); \

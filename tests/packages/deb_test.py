@@ -47,7 +47,7 @@ class Deb(unittest.TestCase):
     def test_it_depends_on_what_it_links(self):
         depends = packaging.run(["dpkg-deb", "--field", self.deb, "Depends"])
         names = [re.match(r"\S+", part.strip())[0] for part in depends.split(",")]
-        self.assertLessEqual({"libc6", "libmuparser2v5", "libstdc++6"}, set(names))
+        self.assertLessEqual({"libc6", "libmuparser2v5", "libsimdjson14", "libstdc++6"}, set(names))
         packaging.run(["dpkg-query", "--show", *names])
         self.assertNotIn("RPATH", packaging.run(["readelf", "--dynamic", self.root / "usr/bin/normtune"]).replace("RUNPATH", "RPATH"))
 
@@ -83,10 +83,12 @@ class Deb(unittest.TestCase):
             self.assertIn(f"==== {name} ", licences)
         self.assertNotIn("libmuparser", licences)  # a package of its own
 
-    def test_cmake_install_brings_its_library_along(self):
+    def test_cmake_install_brings_its_libraries_along(self):
         prefix = pathlib.Path(self.folder.name, "prefix")
         packaging.run(["cmake", "--install", BUILD, "--prefix", prefix])
-        self.assertIn(f"libmuparser.so.2 => {prefix}", packaging.run(["ldd", prefix / "bin/normtune"]))
+        libraries = packaging.run(["ldd", prefix / "bin/normtune"])
+        for name in ("libmuparser.so.2", "libsimdjson.so.14"):
+            self.assertIn(f"{name} => {prefix}", libraries)
         self.assertTrue((prefix / "share/man/man1/normtune-sweep.1").is_file())
         self.assertFalse((prefix / "normtune").exists())  # the wheel's
 

@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build-python" / "bin"  # scripts/test puts them there
 TIME_LIMIT_S = 300
 # Whose code is in the executable, by the names of Debian's packages.
-STATIC_LIBRARIES = ("libyaml-cpp-dev", "libsqlite3-dev", "libfmt-dev", "nlohmann-json3-dev", "libcli11-dev", "libmd-dev")
+STATIC_LIBRARIES = ("libyaml-cpp-dev", "libsqlite3-dev", "libfmt-dev", "nlohmann-json3-dev", "libcli11-dev", "libmd-dev",
+                    "libsimdjson-dev")  # of simdjson what its header defines in place
 
 
 def skip(reason):

@@ -48,7 +48,7 @@ class Wheel(unittest.TestCase):
 
     def test_its_libraries_travel_inside(self):
         libraries = self.run_in(["ldd", self.python_says("import normtune; print(normtune.executable())").strip()])
-        for name in ("libmuparser", "libgomp"):
+        for name in ("libmuparser", "libsimdjson", "libgomp"):
             line = next(line for line in libraries.splitlines() if name in line)
             self.assertIn(str(self.python), line)
 

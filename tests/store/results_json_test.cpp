@@ -130,6 +130,42 @@ TEST(ResultsJson, WhatIsWrongWithARecordIsToldBehindWhatIsWrongWithTheFile) {
     EXPECT_EQ(error_of(folder / "twice.json").substr(folder.path().size()), "/twice.json: records/4: the member \"arch\" is there twice");
 }
 
+TEST(ResultsJson, WhatIsWrongWithAVerificationIsToldToJudgesToo) {
+    const TemporaryFolder folder;
+    json document = json::parse(written(testing::sample_results()));
+    const std::string path = folder / "results.json";
+    const auto read = [&]() -> std::string {
+        write_file_atomically(path, document.dump());
+        try {
+            return read_judged_results(path).records[0].verification ? "a verification" : "none";
+        } catch (const InputError& error) {
+            return std::string(error.what()).substr(path.size());
+        }
+    };
+    ASSERT_TRUE(document["records"][0].contains("verification"));
+    EXPECT_EQ(read(), "none");
+    document["records"][0]["verification"]["seed"] = "x";
+    EXPECT_EQ(read(), ": records/0/verification/seed: expected a whole number from 0, got the text 'x'");
+}
+
+TEST(ResultsJson, PlansAreReadOneByOneAndToldBeforeRecords) {
+    const TemporaryFolder folder;
+    Results many = testing::sample_results();
+    for (int i = 0; i < 70; ++i) {
+        PlanSummary plan = many.plans.at(0);
+        plan.problem_key = "problem " + std::to_string(i);
+        many.plans.push_back(plan);
+    }
+    write_results_json(many, folder / "results.json");
+    EXPECT_EQ(written(read_results_json(folder.path())), written(many));
+    json document = json::parse(written(testing::sample_results()));
+    document["plans"][0]["kept"] = -1;
+    document["records"][0]["outcome"] = "lost";
+    write_file_atomically(folder / "results.json", document.dump());
+    EXPECT_EQ(error_of(folder / "results.json").substr(folder.path().size()),
+              "/results.json: plans/0/kept: expected a whole number from 0, got the number '-1'");
+}
+
 TEST(ResultsJson, ErrorsNameFileAndPlace) {
     const TemporaryFolder folder;
     const std::string path = folder / "results.json";
@@ -153,15 +189,19 @@ TEST(ResultsJson, ErrorsNameFileAndPlace) {
     bad = good;
     bad["records"] = 5;
     EXPECT_EQ(error_with(bad), path + ": records: expected an array, got the number '5'");
-    EXPECT_EQ(error_with(json::array()), path + ": expected an object, got an array");
+    EXPECT_EQ(error_with(json::array()), path + ": is no results.json: it begins with '[' and not with '{'");
 
     write_file_atomically(path, "");
-    EXPECT_EQ(error_of(path).find(path + ": is not JSON: "), 0u);
+    EXPECT_EQ(error_of(path), path + ": is no results.json: it is empty");
+    write_file_atomically(path, " \n");
+    EXPECT_EQ(error_of(path), path + ": is no results.json: it is empty");
+    write_file_atomically(path, "\xEF\xBB\xBF\n" + good.dump());
+    EXPECT_EQ(error_of(path), "no error");
     write_file_atomically(path, std::string("\x7f"
                                             "ELF\x02\0\0\0",
                                             8));
-    EXPECT_EQ(error_of(path).find(path + ": is not JSON: "), 0u);
-    write_file_atomically(path, std::string(200000, '['));
+    EXPECT_EQ(error_of(path).find(path + ": is no results.json: it begins with '"), 0u);
+    write_file_atomically(path, "{\"x\":" + std::string(200000, '['));
     EXPECT_EQ(error_of(path), path + ": lists and objects in each other, over 200 deep");
 }
 
