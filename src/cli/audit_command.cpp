@@ -7,12 +7,17 @@
 #include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "judge/audit.h"
+#include "judge/transfer.h"
 #include "report/audit_report.h"
 #include "report/axis_report.h"
+#include "report/transfer_report.h"
 #include "run/remeasure.h"
 
 namespace normtune::cli {
 namespace {
+
+constexpr double most_percent = 1000;
+constexpr double usual_tolerance = 2;
 
 class AuditCommand : public Command {
 public:
@@ -24,14 +29,21 @@ public:
         options.many("--heuristic", heuristic(heuristics_),
                      "A rule of thumb of your own, in the words of a space's rules;\nmay be repeated");
         options.one("--axis", text("NAME", axis_), "Instead: what each value of an axis, or of a candidate's tunable, costs");
+        options.group("Another device");
+        options.flag("--transfer", "Instead, of the results of two devices, or of two runs: what the\nwinners of each lose on the other",
+                     transfer_);
+        options.one("--tolerance", percent(0, most_percent, tolerance_),
+                    "With --transfer: what loses more needs measuring there (default: 2%)");
         options.group("Measuring");
         options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a loss rests on", measure_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        table_.declare(options, {}, "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json");
+        table_.declare(options, {},
+                       "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json, of --transfer schemas/transfer.schema.json");
         options.example("normtune audit results/run-20261120-120000");
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --axis block_size");
+        options.example("normtune audit --transfer h100.json h200.json");
         options.example("normtune audit results/run-20261120-120000 --measure");
         options.example("normtune audit results.json --space my_space.yaml --format markdown");
     }
@@ -40,6 +52,12 @@ public:
         device_.require_only_with("--measure", measure_);
         if (table_.is("json")) {
             table_.require_no_order();
+        }
+        if (tolerance_ && !transfer_) {
+            throw InputError("--tolerance goes with --transfer");
+        }
+        if (transfer_) {
+            return run_transfer();
         }
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
@@ -71,6 +89,35 @@ public:
     }
 
 private:
+    ExitCode run_transfer() const {
+        if (measure_ || !axis_.empty() || !space_.empty() || heuristics_.size() > named_thumb_rules().size()) {
+            throw InputError("--transfer judges winners alone; leave out --measure, --axis, --space and --heuristic");
+        }
+        std::vector<Results> runs = files_.read();
+        std::vector<std::vector<Results>> sides;
+        if (runs.size() == 2) {  // of one device as well
+            sides.resize(2);
+            sides[0].push_back(std::move(runs[0]));
+            sides[1].push_back(std::move(runs[1]));
+        } else {
+            sides = by_device(std::move(runs));
+        }
+        if (sides.size() != 2) {
+            throw InputError(fmt::format("--transfer takes two results, or several of two devices; {}",
+                                         sides.size() == 1 ? "these are of one" : fmt::format("these are of {}", sides.size())));
+        }
+        const std::vector<ProblemRanking> first = problem_rankings(sides[0], Whose::all);
+        const std::vector<ProblemRanking> second = problem_rankings(sides[1], Whose::all);
+        const double tolerance = tolerance_.value_or(usual_tolerance) / 100;
+        std::vector<Transfer> transfers{transfer(first, second, tolerance), transfer(second, first, tolerance)};
+        if (transfers[0].from.name == transfers[0].to.name) {
+            transfers[0].from_name = transfers[1].to_name = files_.names()[0];
+            transfers[0].to_name = transfers[1].from_name = files_.names()[1];
+        }
+        table_.is("json") ? print_data(transfer_json(transfers)) : table_.show(transfer_sections(transfers));
+        return ExitCode::good;
+    }
+
     ExitCode run_axis(const std::vector<std::vector<Results>>& devices) const {
         std::vector<AxisEffect> effects;
         for (const std::vector<Results>& runs : devices) {
@@ -82,6 +129,8 @@ private:
 
     RecordFiles files_;
     std::string axis_;
+    bool transfer_ = false;
+    std::optional<double> tolerance_;
     bool measure_ = false;
     DeviceOptions device_;
     bool quiet_ = false;

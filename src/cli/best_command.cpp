@@ -5,7 +5,10 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/result_options.h"
 #include "cli/table_options.h"
+#include "devices/registry.h"
+#include "judge/nearest_device.h"
 #include "report/export/best_export.h"
 #include "report/winners.h"
 #include "store/results_stream.h"
@@ -23,12 +26,17 @@ public:
                     "Of the store: only devices of this name; * and ? match as in a shell");
         options.one("--arch", text("PATTERN", filter_.arch), "Of the store: only these architectures, as sm_90 or 'gfx*'");
         options.flag("--hot", "Of the store: what was measured on data in cache (default: cold)", hot_);
+        options.one(
+            "--for", text("ARCH", for_),
+            "For an architecture that nobody measured, as sm_120: the winners of the\nnearest device in the results, and what speaks "
+            "against them");
         table_.declare(options, {"cpp", "triton"},
                        "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
                        "columns;\ntriton: a Python module for Triton launchers");
         options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
+        options.example("normtune best h100.json h200.json --for sm_120");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
@@ -36,7 +44,10 @@ public:
         if (any_device_ && !table_.is("cpp") && !table_.is("triton")) {
             throw InputError("--any-device goes with --format cpp or triton; tables and JSON are of any device");
         }
-        const std::vector<Results> all = from_db_ ? read_store() : read_files();
+        std::vector<Results> all = from_db_ ? read_store() : read_files();
+        if (!for_.empty()) {
+            return print_proposal(std::move(all));
+        }
         if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
             table_.require_no_order();
             print_data(table_.is("json")  ? winners_json(all)
@@ -49,6 +60,36 @@ public:
     }
 
 private:
+    ExitCode print_proposal(std::vector<Results> all) {
+        const std::vector<std::string> planned = known_architectures();
+        const bool known = std::find(planned.begin(), planned.end(), for_) != planned.end();
+        const Proposal proposal =
+            propose(by_device(std::move(all)), for_, known ? std::optional(describe_architecture(for_)) : std::nullopt);
+        if (table_.is("json")) {
+            table_.require_no_order();
+            print_data(winners_json(proposal.runs, &proposal));
+        } else if (table_.is("cpp") || table_.is("triton")) {
+            table_.require_no_order();
+            ExportedWinners exported = exported_winners(proposal.runs, any_device_);
+            exported.proposal = proposal.text();
+            print_data(table_.is("cpp") ? winners_cpp(exported) : winners_triton(exported));
+        } else {
+            std::vector<Section> out{{fmt::format("For {}", for_), Table(), ""}};
+            for (const std::string& paragraph : proposal.text()) {
+                out.front().note += paragraph + "\n";
+                if (table_.is("csv")) {  // has tables alone
+                    complain(paragraph);
+                }
+            }
+            for (const Results& run : proposal.runs) {
+                std::vector<Section> winners = winners_sections(run);
+                std::move(winners.begin(), winners.end(), std::back_inserter(out));
+            }
+            table_.show(std::move(out));
+        }
+        return ExitCode::good;
+    }
+
     std::vector<Results> read_files() {
         if (!filter_.device.empty() || !filter_.arch.empty() || hot_) {
             throw InputError("--device-name, --arch and --hot say what is taken from the store; add --from-db");
@@ -111,6 +152,7 @@ private:
     bool from_db_ = false;
     StoreFilter filter_;
     bool hot_ = false;
+    std::string for_;
     std::size_t older_ = 0;
     TableOptions table_;
     bool any_device_ = false;

@@ -11,6 +11,8 @@
 
 namespace normtune {
 
+struct Proposal;  // judge/nearest_device.h
+
 struct Winner {
     const Record* record = nullptr;  // the best of its problem, by the finals
     int tied = 0;                    // others that are not significantly slower
@@ -36,8 +38,8 @@ Section winners_section(const std::vector<Winner>& winners);
 std::vector<Section> winners_sections(const Results& results);
 std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
 
-/// The winners of each run as JSON; its schema is schemas/winners.schema.json.
-std::string winners_json(std::span<const Results> runs);
+/// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device.
+std::string winners_json(std::span<const Results> runs, const Proposal* proposal = nullptr);
 /// The same of one run, whose winners are known.
 std::string winners_json(const Environment& environment, const std::vector<Winner>& winners);
 

@@ -1,3 +1,4 @@
+#include "judge/nearest_device.h"
 #include "report/json_document.h"
 #include "report/winners.h"
 #include "trial/record_json.h"
@@ -32,11 +33,31 @@ nlohmann::json run_json(const Environment& environment, const std::vector<Winner
     return {{"device", to_json(environment.device)}, {"started", environment.started}, {"winners", json_list(winners, winner_json)}};
 }
 
+nlohmann::json proposal_json(const Proposal& proposal) {
+    return {{"arch", proposal.arch},
+            {"measured", proposal.measured},
+            {"device", to_json(proposal.nearest)},
+            {"known", proposal.known.has_value()},
+            {"replaced", proposal.replaced},
+            {"left_out", proposal.empty},
+            {"elsewhere", json_list(proposal.elsewhere,
+                                    [](const LossElsewhere& other) {
+                                        return nlohmann::json{{"device", to_json(other.device)},
+                                                              {"judged", other.judged},
+                                                              {"mean_loss", other.mean},
+                                                              {"worst_loss", other.worst}};
+                                    })},
+            {"text", proposal.text()}};
+}
+
 }  // namespace
 
-std::string winners_json(std::span<const Results> runs) {
-    return json_document(winners_schema_version,
-                         {{"runs", json_list(runs, [](const Results& run) { return run_json(run.environment, find_winners(run)); })}});
+std::string winners_json(std::span<const Results> runs, const Proposal* proposal) {
+    nlohmann::json members{{"runs", json_list(runs, [](const Results& run) { return run_json(run.environment, find_winners(run)); })}};
+    if (proposal != nullptr) {
+        members["for"] = proposal_json(*proposal);
+    }
+    return json_document(winners_schema_version, std::move(members));
 }
 
 std::string winners_json(const Environment& environment, const std::vector<Winner>& winners) {

@@ -132,7 +132,8 @@ def prepare(folder):
     """What the pages take for granted."""
     work = folder.work
     qwen3 = recorded("qwen3", {"Qwen3-4B", "Qwen3-8B"})
-    for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"})),
+    other = qwen3.replace("NVIDIA H100 80GB HBM3", "NVIDIA H200")  # times of the same: results of two devices are wanted
+    for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("h100.json", qwen3), ("h200.json", other), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"})),
                        ("peers_normtune.json", recorded("peers_normtune", {"peers"})),
                        ("tokens.csv", (SOURCE / "examples/traffic/mixed.csv").read_text()), ("log.csv", "batch_size,seq_len\n32,1\n2,512\n"),
                        ("log.jsonl", '{"num_batched_tokens": 32}\n')):

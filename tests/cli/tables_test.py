@@ -29,6 +29,8 @@ TABLES = [
     "best before",
     "audit before",
     "audit h100.csv",
+    "audit --transfer before after",
+    "best h100.json --for sm_120",
     "audit before --axis threads_per_row",
     "fit before",
     "fit h100.json --traffic tokens.csv --mode forward --op rms_norm --model Qwen3-8B",

@@ -27,6 +27,21 @@ TEST(BestExport, TheRunThatStartedLastHolds) {
     EXPECT_EQ(exported.winners[0]->candidate.configuration()->rows_per_program, 4);
 }
 
+TEST(BestExport, TheCodeSaysWhichDeviceItsNumbersAreFrom) {
+    Results results = run_of("", 1);
+    results.environment.device.name = "Made \"GPU\"\n";
+    results.environment.device.arch = "sm_90";
+    ExportedWinners exported = exported_winners({&results, 1});
+    exported.proposal = {"Nobody measured \"\"\" sm_120.", "Risk: not known."};
+    const std::string cpp = winners_cpp(exported);
+    const std::string python = winners_triton(exported);
+    EXPECT_NE(cpp.find("measured_on = \"Made ?GPU??x0a\";"), std::string::npos) << cpp;
+    EXPECT_NE(cpp.find("measured_arch = \"sm_90\";"), std::string::npos);
+    EXPECT_NE(cpp.find("// Nobody measured ??? sm_120.\n// Risk: not known.\n"), std::string::npos);
+    EXPECT_NE(python.find("MEASURED_ON = \"Made ?GPU??x0a\""), std::string::npos) << python;
+    EXPECT_NE(python.find("Nobody measured ??? sm_120.\nRisk: not known.\n"), std::string::npos);
+}
+
 TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
     Results results = run_of("", 1);
     Problem bare = problem_of(8, 512);

@@ -136,6 +136,21 @@ class ResultsPages(unittest.TestCase):
         self.assertNotIn("| a | 1 |", made)
         self.assertEqual(self.remade(made), (made, []))
 
+    def test_a_sentence_quotes_cells_of_the_pages_tables(self):
+        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096,8192x4096"
+        made, wrong = self.remade(f"<!-- made by: {command} -->\n<!-- made end -->\n"
+                                  "<!--=[rms_norm, forward, 1×4096 | limit]-->?<!--/--> <!--=[rms_norm, full | limit]-->?<!--/-->"
+                                  " <!--=[rms_norm, forward | limit]-->?<!--/-->\n")
+        row = next(line for line in made.splitlines() if line.startswith("| rms_norm | forward | 1×4096 |"))
+        self.assertIn(f"<!--=[rms_norm, forward, 1×4096 | limit]-->{row.split(' | ')[4]}<!--/-->", made)
+        self.assertEqual(len(wrong), 2)
+        self.assertRegex(wrong[0], r"0 rows of the page's made tables begin with rms_norm, full and have a column limit")
+        self.assertRegex(wrong[1], r"2 rows of the page's made tables begin with rms_norm, forward and")
+
+    def test_of_two_columns_of_a_name_the_second_has_a_number(self):
+        text = "<!-- made by: x -->\n| a | worst | worst |\n|---|--:|--:|\n| b | 1 | 2 |\n<!-- made end -->\n"
+        self.assertEqual([self.script.cell(f"b | {name}", text) for name in ("worst", "worst 2")], ["1", "2"])
+
     def test_what_cannot_be_made_is_told_with_its_line(self):
         text = "one\n<!--=no.such-->1<!--/-->\n<!-- made by: rm -rf x -->\nkept\n<!-- made end -->\n"
         made, wrong = self.remade(text)

@@ -12,6 +12,7 @@ namespace normtune {
 /// The winners that (op, mode, dtype, casting, rows, cols, offset, row stride) names.
 struct ExportedWinners {
     DeviceInfo device;
+    std::vector<std::string> proposal;   // that they are for another device, and the risk: paragraphs for the head of the code
     std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
     std::vector<std::string> left_out;   // keys of problems that differ in something else (fp32 weights, in place, …)
 };

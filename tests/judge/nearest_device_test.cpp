@@ -1,0 +1,89 @@
+#include "judge/nearest_device.h"
+
+#include <gtest/gtest.h>
+
+#include "judge/synthetic_records.h"
+#include "support/error.h"
+
+namespace normtune {
+namespace {
+
+using testing::add;
+using testing::problem_of;
+
+constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
+constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
+constexpr const char* many = "w32.t1024.r1.row.registers.masked.per_row";
+
+std::vector<Results> device(const std::string& arch, int compute_units, const std::vector<testing::Times>& times) {
+    std::vector<Results> runs(1);
+    add(runs.front(), problem_of(8, 4096), times);
+    DeviceInfo& info = runs.front().environment.device;
+    info.name = "GPU of " + arch;
+    info.arch = arch;
+    info.compute_units = compute_units;
+    return runs;
+}
+
+TEST(NearestDevice, ByTheArchitecturesNumberWhereNothingIsKnown) {
+    const std::vector<std::vector<Results>> devices{device("sm_80", 108, {{narrow, 10}}), device("sm_90", 132, {{narrow, 10}}),
+                                                    device("gfx942", 304, {{narrow, 10}})};
+    const Proposal blackwell = propose(devices, "sm_120", std::nullopt);
+    EXPECT_EQ(blackwell.nearest.arch, "sm_90");
+    EXPECT_EQ(blackwell.devices, 2u);
+    EXPECT_FALSE(blackwell.measured);
+    EXPECT_EQ(propose(devices, "sm_75", std::nullopt).nearest.arch, "sm_80");
+    EXPECT_EQ(propose(devices, "gfx90a", std::nullopt).nearest.arch, "gfx942");
+    EXPECT_TRUE(propose(devices, "sm_80", std::nullopt).measured);
+}
+
+TEST(NearestDevice, ByWhatTheDevicesHaveWhereThatIsKnown) {
+    const std::vector<std::vector<Results>> devices{device("sm_80", 50, {{narrow, 10}}), device("sm_90", 200, {{narrow, 10}})};
+    DeviceInfo small = testing::gpu();
+    small.compute_units = 40;
+    EXPECT_EQ(propose(devices, "sm_120", small).nearest.arch, "sm_80");
+    small.compute_units = 180;
+    EXPECT_EQ(propose(devices, "sm_120", small).nearest.arch, "sm_90");
+}
+
+TEST(NearestDevice, ItsLossElsewhereIsSaid) {
+    const std::vector<std::vector<Results>> devices{device("sm_80", 108, {{narrow, 10}, {wide, 8}}),
+                                                    device("sm_90", 132, {{narrow, 10}, {wide, 12}})};
+    const Proposal proposal = propose(devices, "sm_120", std::nullopt);
+    ASSERT_EQ(proposal.elsewhere.size(), 1u);
+    EXPECT_EQ(proposal.elsewhere[0].device.arch, "sm_80");
+    EXPECT_NEAR(proposal.elsewhere[0].worst, 0.25, 1e-12);
+    EXPECT_NE(proposal.text().at(1).find("25.0% at worst"), std::string::npos);
+    EXPECT_NE(propose({devices[1]}, "sm_120", std::nullopt).text().at(1).find("nothing says what they lose elsewhere"), std::string::npos);
+}
+
+TEST(NearestDevice, AWinnerThatCannotRunThereMakesRoomForTheNextBest) {
+    const std::vector<std::vector<Results>> devices{device("sm_90", 132, {{many, 10}, {wide, 12}, {narrow, 11}})};
+    DeviceInfo target = testing::gpu();
+    target.arch = "sm_120";
+    target.max_threads_per_program = 512;
+    target.shared_bytes_per_program = std::int64_t{99} << 10;
+    const Proposal proposal = propose(devices, "sm_120", target);
+    EXPECT_EQ(proposal.problems, 1u);
+    EXPECT_EQ(proposal.replaced, 1u);
+    EXPECT_TRUE(proposal.empty.empty());
+    const std::vector<Record>& records = proposal.runs.at(0).records;
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[0].measurement->rank, 0);
+    EXPECT_EQ(records[1].candidate.key(), narrow);
+    EXPECT_EQ(records[1].measurement->rank, 1);
+    const Proposal nothing = propose({device("sm_90", 132, {{many, 10}})}, "sm_120", target);
+    EXPECT_EQ(nothing.empty.size(), 1u);
+    EXPECT_TRUE(nothing.runs.at(0).records.empty());
+}
+
+TEST(NearestDevice, WhatIsNoArchitectureOrOfAnotherKindIsRefused) {
+    const std::vector<std::vector<Results>> devices{device("sm_90", 132, {{narrow, 10}})};
+    EXPECT_THROW(propose(devices, "blackwell", std::nullopt), InputError);
+    EXPECT_THROW(propose(devices, "sm_", std::nullopt), InputError);
+    EXPECT_THROW(propose(devices, "sm_9x", std::nullopt), InputError);
+    EXPECT_THROW(propose(devices, "gfx942", std::nullopt), InputError);
+}
+
+}  // namespace
+}  // namespace normtune
