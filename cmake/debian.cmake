@@ -2,8 +2,11 @@
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(doc ${root}/share/doc/normtune)
 
-# libmuparser and libsimdjson are other packages, found like any library.
-file(RPATH_REMOVE FILE ${root}/bin/normtune)
+# libmuparser, libsimdjson and yaml-cpp are other packages, found like any library.
+file(GLOB_RECURSE library ${root}/libnormtune_worker.so)
+foreach(file IN ITEMS ${root}/bin/normtune ${library})
+  file(RPATH_REMOVE FILE ${file})
+endforeach()
 
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/licences OUTPUT_FILE ${doc}/copyright COMMAND_ERROR_IS_FATAL ANY)
 file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)

@@ -8,6 +8,8 @@ foreach(library IN LISTS NORMTUNE_SHARED_LIBRARIES)
   install(FILES $<TARGET_FILE:${library}> DESTINATION normtune/bin RENAME $<TARGET_SONAME_FILE_NAME:${library}> COMPONENT wheel
           EXCLUDE_FROM_ALL)
 endforeach()
+install(TARGETS normtune_worker LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune COMPONENT normtune)
+install(DIRECTORY python/normtune_provider DESTINATION ${CMAKE_INSTALL_DATADIR}/normtune/python COMPONENT normtune PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/normtune COMPONENT normtune)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT normtune)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT bundled)
@@ -30,7 +32,7 @@ install(CODE "
   endforeach()" COMPONENT normtune)
 
 # The wheel: the folder of the Python package, whose sources pyproject.toml names, has the executable beside its libraries.
-install(TARGETS normtune RUNTIME DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL)
+install(TARGETS normtune normtune_worker RUNTIME DESTINATION normtune/bin LIBRARY DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL)
 install(PROGRAMS scripts/ci_gate scripts/run_emitted.py scripts/triton_candidates DESTINATION normtune/scripts COMPONENT wheel EXCLUDE_FROM_ALL)
 install(DIRECTORY schemas DESTINATION normtune COMPONENT wheel EXCLUDE_FROM_ALL)
 install(CODE "
@@ -61,7 +63,7 @@ C++ and Triton.
 Kernels for NVIDIA GPUs are compiled by NVRTC, which is opened at run time.")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# For GPUs, report --format png, normtune-run-emitted and normtune-triton-candidates.
+# For GPUs, report --format png, Python providers, normtune-run-emitted and normtune-triton-candidates.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libnvrtc11.2 | cuda-nvrtc-13-0, libamdhip64-5, librsvg2-bin, python3")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -2,7 +2,7 @@
 
 build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libmuparser-dev libsqlite3-dev libmd-dev
                 libsimdjson-dev)
-test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-venv zsh fish)
+test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-numpy python3-venv zsh fish)
 # For kernels of AMD GPUs, which are compiled without one: hiprtc, and clang for newer architectures.
 amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
 # For the test of scripts/slurm, which starts a cluster of one machine.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sets normtune's results.json and the peers' CSV of measure.py side by side, as a Markdown table.
+"""Sets normtune's winners and other libraries side by side, as a Markdown table: of a sweep with --provider, or of a sweep and the CSV of measure.py.
 
-    scripts/peers/table.py results.json peers.csv [--shapes 32768x128,8192x1024]
+    scripts/peers/table.py results.json [peers.csv] [--shapes 32768x128,8192x1024]
 
 normtune's time is the median of the winner's fresh rounds in the finals, which had no part in choosing it. limit is its time over the
 copy's in the sweep's own rounds, where both were measured side by side.
@@ -15,20 +15,48 @@ import statistics
 import sys
 
 
-def best_of_normtune(path):
-    """{(op, mode, rows, cols): (µs, times the copy's)} of the winners."""
-    best = {}
+def measured_of(path):
+    """(key, record, its measurement) of each that was measured to the end; a key is (op, mode, rows, cols)."""
     with open(path) as file:
         records = json.load(file)["records"]
     for record in records:
         measured = record.get("measurement")
-        if record["outcome"] == "passed" and measured and measured["rank"] == 1:
+        if record["outcome"] == "passed" and measured:
             problem = record["problem"]
-            if not measured["final_rounds_us"]:
-                raise ValueError(f"{path}: the winner of {problem['key']} has no fresh rounds")
-            best[(problem["op"], problem["mode"], problem["rows"], problem["cols"])] = (
-                statistics.median(measured["final_rounds_us"]), measured["limit_ratio"])
+            yield (problem["op"], problem["mode"], problem["rows"], problem["cols"]), record, measured
+
+
+def is_own(record):
+    return record.get("provider", "normtune") == "normtune"
+
+
+def time_of(measured):
+    """The median of the fresh rounds; p50 of what had none."""
+    return statistics.median(measured["final_rounds_us"]) if measured["final_rounds_us"] else measured["p50_us"]
+
+
+def best_of_normtune(path):
+    """{(op, mode, rows, cols): (µs, times the copy's)} of the best of normtune's own: by rank, those that reached the finals first."""
+    best, places = {}, {}
+    for key, record, measured in measured_of(path):
+        place = (measured["rank"] or math.inf, measured["p50_us"])
+        if not is_own(record) or places.get(key, (math.inf, math.inf)) <= place:
+            continue
+        if measured["rank"] == 1 and not measured["final_rounds_us"]:
+            raise ValueError(f"{path}: the winner of {record['problem']['key']} has no fresh rounds")
+        places[key] = place
+        best[key] = (time_of(measured), measured["limit_ratio"])
     return best
+
+
+def providers_of(path):
+    """{(op, mode, rows, cols): {provider: µs}} of other providers in the same sweep, of each its best kernel."""
+    peers = {}
+    for key, record, measured in measured_of(path):
+        if not is_own(record):
+            row = peers.setdefault(key, {})
+            row[record["provider"]] = min(row.get(record["provider"], math.inf), time_of(measured))
+    return peers
 
 
 def peers_of(path):
@@ -70,12 +98,12 @@ def table(best, peers, shapes=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", help="normtune's results.json")
-    parser.add_argument("peers", help="the CSV of measure.py")
+    parser.add_argument("peers", nargs="?", help="the CSV of measure.py, where the sweep had no other providers")
     parser.add_argument("--shapes", metavar="MxN,…", help="these alone, and no means")
     arguments = parser.parse_args()
     shapes = arguments.shapes.split(",") if arguments.shapes else None
     try:
-        lines = table(best_of_normtune(arguments.results), peers_of(arguments.peers), shapes)
+        lines = table(best_of_normtune(arguments.results), peers_of(arguments.peers) if arguments.peers else providers_of(arguments.results), shapes)
     except (OSError, KeyError, ValueError) as error:
         sys.exit(f"table: {error}")
     print("\n".join(line for line in lines if line.startswith("|")) if shapes else "\n".join(lines))

@@ -8,10 +8,30 @@
 
 namespace normtune::cli {
 
+namespace {
+
+/// A shipped one, or where a factory is.
+Value provider(std::vector<std::string>& target) {
+    const std::vector<std::string> shipped = shipped_python_providers();
+    return {"NAME", shipped, Completion::files, [&target, shipped](const std::string& word) {
+                if (word.find(':') == std::string::npos && std::find(shipped.begin(), shipped.end(), word) == shipped.end()) {
+                    throw InputError(fmt::format("{} is none of the shipped providers ({}), nor MODULE:FACTORY", quoted_for_message(word),
+                                                 fmt::join(shipped, ", ")));
+                }
+                target.push_back(word);
+            }};
+}
+
+}  // namespace
+
 void CandidateOptions::declare(OptionSet& options, SelectionOptions& selection) {
     selection.take_candidates();
     options.many("--candidate", folder(folders_),
                  "Besides: the kernels of a folder with a launch.json\n(docs/candidates.md); --config PROVIDER:KEY is one of them");
+    options.many("--provider", provider(providers_),
+                 "Besides: what a Python library launches, or MODULE:FACTORY or FILE.py:FACTORY\ndoes (docs/providers.md)");
+    options.one("--python", file(python_),
+                "Interpreter of the providers (default: NORMTUNE_PYTHON,\nthen that of VIRTUAL_ENV, then python3)");
     options.flag("--candidates-only", "Those kernels alone", alone_);
 }
 
@@ -19,12 +39,17 @@ CandidateChoice CandidateOptions::choice(const SelectionOptions& selection) cons
     CandidateChoice choice;
     choice.only = selection.candidate();
     choice.alone = alone_ || !choice.only.empty();
-    if (!choice.only.empty() && folders_.empty()) {
-        throw InputError(fmt::format("--config {} is a candidate of another provider; name its folder with --candidate DIR", choice.only));
+    if (!choice.only.empty() && !names_sources()) {
+        throw InputError(fmt::format("--config {} is a candidate of another provider; name its folder with --candidate DIR, or --provider",
+                                     choice.only));
     }
-    if (alone_ && folders_.empty()) {
+    if (alone_ && !names_sources()) {
         throw InputError(
-            "--candidates-only leaves out normtune's own configurations; name what to run in their place with --candidate DIR");
+            "--candidates-only leaves out normtune's own configurations; name what to run in their place with --candidate DIR or "
+            "--provider");
+    }
+    if (!python_.empty() && providers_.empty()) {
+        throw InputError("--python is the interpreter of providers; name one with --provider");
     }
     if (alone_ && selection.selects_configurations()) {
         throw InputError("--candidates-only leaves out normtune's own configurations; leave out --space and --config, or it");
@@ -33,6 +58,12 @@ CandidateChoice CandidateOptions::choice(const SelectionOptions& selection) cons
         choice.folders.push_back(KernelFolder::load(path));
     }
     return choice;
+}
+
+void CandidateOptions::ask(CandidateChoice& choice, Backend backend, const std::vector<Problem>& problems) const {
+    if (!providers_.empty()) {
+        choice.providers = PythonProvider::ask({providers_, python_}, backend, problems);
+    }
 }
 
 Work work_of(const SelectionOptions& selection, const CandidateChoice& choice) {

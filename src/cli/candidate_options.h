@@ -12,14 +12,18 @@ namespace normtune::cli {
 class CandidateOptions {
 public:
     void declare(OptionSet& options, SelectionOptions& selection);
-    bool given() const { return !folders_.empty() || alone_; }
-    bool names_folders() const { return !folders_.empty(); }
+    bool given() const { return names_sources() || alone_ || !python_.empty(); }
+    bool names_sources() const { return !folders_.empty() || !providers_.empty(); }
 
     /// --config may be one of them. Throws InputError: options that do not go together, and what a folder throws.
     CandidateChoice choice(const SelectionOptions& selection) const;
+    /// Asks the Python providers about the problems; see PythonProvider::ask.
+    void ask(CandidateChoice& choice, Backend backend, const std::vector<Problem>& problems) const;
 
 private:
     std::vector<std::string> folders_;
+    std::vector<std::string> providers_;
+    std::string python_;
     bool alone_ = false;
 };
 

@@ -34,12 +34,17 @@ public:
         if (table_.is("json")) {
             table_.require_no_order();
         }
+        const DeviceInfo device = device_.info("plans for a");
+        candidates_.ask(choice, device.backend, work.problems);
+        if (compile_ && !choice.providers.empty()) {
+            throw InputError("--compile: what a Python provider launches is compiled by itself, in a sweep; leave out --provider, or it");
+        }
         std::optional<ProgressReport> progress;
         if (compile_ && is_terminal(stderr)) {
             progress.emplace(stderr, false);
         }
-        const Planning planning = plan_sweep({std::move(work.problems), std::move(work.space), std::move(choice), shard_,
-                                              device_.info("plans for a"), list_, show_pruned_, compile_, progress ? &*progress : nullptr});
+        const Planning planning = plan_sweep({std::move(work.problems), std::move(work.space), std::move(choice), shard_, device, list_,
+                                              show_pruned_, compile_, progress ? &*progress : nullptr});
         progress.reset();
         if (table_.is("json")) {
             print_data(plan_json(planning));

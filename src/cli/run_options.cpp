@@ -59,7 +59,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     if (!resume_.empty() && fresh_) {
         throw InputError("--fresh is for a new run: a resumed one goes on with what it took from the store of winners");
     }
-    if (!resume_.empty() && says_what_to_run() && !selection_.given() && !candidates_.names_folders()) {
+    if (!resume_.empty() && says_what_to_run() && !selection_.given() && !candidates_.names_sources()) {
         throw InputError(
             "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
             "that the run was begun with, --shapes first");
@@ -90,6 +90,7 @@ SweepOptions RunOptions::of_words() const {
     options.space = std::move(work.space);
     options.shard = shard_.value_or(options.shard);
     device_.choose().set(options);
+    candidates_.ask(options.candidates, options.backend, options.problems);
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
     options.cold = !hot_;
     options.processes = static_cast<int>(repeat_.value_or(options.processes));

@@ -36,21 +36,39 @@ void check_candidates(const CandidateChoice& choice, const std::vector<Problem>&
     }
 }
 
+std::vector<CandidateChoice::Source> CandidateChoice::sources() const {
+    std::vector<Source> out;
+    for (const auto& folder : folders) {
+        out.push_back({folder->provider(), "--candidate: " + folder->path()});
+    }
+    for (const auto& provider : providers) {
+        out.push_back({provider->name(), "--provider: " + provider->asked_as()});
+    }
+    return out;
+}
+
 std::vector<FolderPlan> plan_candidates(const CandidateChoice& choice, const Problem& problem, const DeviceInfo& device, bool list_pruned) {
     std::vector<FolderPlan> out;
-    std::unordered_set<std::string> seen;
     for (const auto& folder : choice.folders) {
-        FolderPlan& plan = out.emplace_back(folder->plan(problem, device, list_pruned));
+        out.push_back(folder->plan(problem, device, list_pruned));
+    }
+    for (const auto& provider : choice.providers) {
+        out.push_back(provider->plan(problem, list_pruned));
+    }
+    const std::vector<CandidateChoice::Source> sources = choice.sources();
+    std::unordered_set<std::string> seen;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        FolderPlan& plan = out[i];
         if (!choice.only.empty()) {
             std::erase_if(plan.kept, [&](const auto& manifest) { return Candidate(manifest).identity() != choice.only; });
-            plan = {plan.kept.size(), std::move(plan.kept), {}, {}};
+            plan.points = plan.kept.size();
+            plan.tallies.clear();
+            plan.pruned_by.clear();
         }
         for (const auto& manifest : plan.kept) {
             if (const std::string identity = Candidate(manifest).identity(); !seen.insert(identity).second) {
-                refuse(*folder,
-                       fmt::format("is a second {} for {}; another \"provider\" or \"configuration\" in its launch.json tells them "
-                                   "apart",
-                                   identity, problem.key()));
+                throw InputError(fmt::format("{}: is a second {} for {}; another name of the provider or of the kernel tells them apart",
+                                             sources[i].named, identity, problem.key()));
             }
         }
     }
@@ -61,6 +79,9 @@ std::string candidates_digest(const CandidateChoice& choice, const Problem& prob
     std::string text;
     for (const auto& folder : choice.folders) {
         text += folder->claims(problem) ? folder->digest() : "";
+    }
+    for (const auto& provider : choice.providers) {
+        text += provider->plan(problem, false).kept.empty() ? "" : provider->digest();
     }
     return text.empty() ? text : content_hash(text + (choice.alone ? "alone" : "") + choice.only);
 }

@@ -5,22 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "run/python_providers.h"
 #include "trial/kernel_folder.h"
 
 namespace normtune {
 
 struct CandidateChoice {
     std::vector<std::shared_ptr<const KernelFolder>> folders;
-    bool alone = false;  // none of normtune's own beside them
-    std::string only;    // the identity of the one candidate that is wanted of them; empty: all are
+    std::vector<std::shared_ptr<const PythonProvider>> providers;  // that answered about the selected problems
+    bool alone = false;                                            // none of normtune's own beside them
+    std::string only;  // the identity of the one candidate that is wanted of them; empty: all are
 
-    bool empty() const { return folders.empty(); }
+    bool empty() const { return folders.empty() && providers.empty(); }
+
+    struct Source {
+        std::string provider;
+        std::string named;  // "--candidate: FOLDER"
+    };
+    /// In the order of plan_candidates.
+    std::vector<Source> sources() const;
 };
 
 /// Throws InputError: a folder that is for none of the problems, two of one name on a problem that both name.
 void check_candidates(const CandidateChoice& choice, const std::vector<Problem>& problems);
 
-/// What each folder gives for the problem. Throws InputError: two candidates of one name.
+/// What each folder, then each provider, gives for the problem. Throws InputError: two candidates of one name.
 std::vector<FolderPlan> plan_candidates(const CandidateChoice& choice, const Problem& problem, const DeviceInfo& device,
                                         bool list_pruned = false);
 

@@ -91,9 +91,8 @@ void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Pr
     const std::uint64_t most = options.strategy->draws() ? options.most_trials_per_problem : 0;
     PlanSummary& summary = trials.summary;
     std::vector<FolderPlan> plans = plan_candidates(options.candidates, problem, device);
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        FolderPlan& plan = plans[i];
-        const std::string& provider = options.candidates.folders[i]->provider();
+    for (FolderPlan& plan : plans) {
+        const std::string& provider = plan.provider;
         summary.points += plan.points;
         for (const RuleTally& tally : plan.tallies) {
             summary.pruned.push_back({tally.rule, tally.reason, tally.pruned});
@@ -112,23 +111,26 @@ void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Pr
 }
 
 void require_candidates(const SweepOptions& options, const std::vector<ProblemTrials>& plans) {
-    for (std::size_t i = 0; options.shard.whole() && i < options.candidates.folders.size(); ++i) {
-        const std::string& provider = options.candidates.folders[i]->provider();
+    for (const auto& [provider, named] : options.candidates.sources()) {
+        if (!options.shard.whole()) {
+            return;
+        }
         std::string why;
+        std::string claims;
         bool some = !options.candidates.only.empty() && !options.candidates.only.starts_with(provider + ":");
         for (const ProblemTrials& plan : plans) {
             some = some || std::any_of(plan.candidates.begin(), plan.candidates.end(),
                                        [&](const Candidate& candidate) { return candidate.provider() == provider; });
             for (const PlanSummary::Pruned& pruned : plan.summary.pruned) {
-                if (why.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".") && pruned.rule != provider + ".claims") {
-                    why = fmt::format("; of {} {} takes {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
+                std::string& told = pruned.rule == provider + ".claims" ? claims : why;
+                if (told.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
+                    told = fmt::format("; of {} {} takes {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
                 }
             }
         }
         if (!some) {
             const std::string what = options.candidates.only.empty() ? "nothing of it" : "no " + options.candidates.only;
-            throw InputError(
-                fmt::format("--candidate: {}: {} is left on the selected problems{}", options.candidates.folders[i]->path(), what, why));
+            throw InputError(fmt::format("{}: {} is left on the selected problems{}", named, what, why.empty() ? claims : why));
         }
     }
 }

@@ -12,28 +12,10 @@
 #include "store/run_folder.h"
 #include "support/descriptor.h"
 #include "support/error.h"
+#include "support/scratch_folder.h"
 
 namespace normtune {
 namespace {
-
-class TemporaryFolder {
-public:
-    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "normtune-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) {
-            throw SystemError(fmt::format("{}: the folder cannot be created: {}", path_, system_reason(errno)));
-        }
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 /// A sweep each for problems with the same trials; the trials of a problem are in the same rounds.
 Results measure_again(const std::vector<TrialsAgain>& wanted, const std::vector<std::string>& command, const DeviceChoice& device,
@@ -53,7 +35,7 @@ Results measure_again(const std::vector<TrialsAgain>& wanted, const std::vector<
         for (const std::string& key : what.second) {
             configurations.push_back(Configuration::parse(key));
         }
-        const TemporaryFolder folder;
+        const ScratchFolder folder;
         SweepOptions options;
         options.command = command;
         options.problems = problems;

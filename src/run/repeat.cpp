@@ -23,6 +23,11 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
         line += fmt::format(" --eps {}", problem.operation.eps);
     }
     const LaunchManifest* manifest = candidate.manifest().get();
+    if (manifest != nullptr && manifest->is_python()) {
+        line += " --candidates-only --provider " + for_shell(manifest->python_provider);
+        line += manifest->python.empty() ? "" : " --python " + for_shell(manifest->python);
+        manifest = nullptr;  // the rest is as of a configuration
+    }
     line += manifest != nullptr ? " --candidates-only --candidate " + for_shell(manifest->folder) : "";
     const auto& folders = options.candidates.folders;
     const bool one_of_many = manifest != nullptr && std::none_of(folders.begin(), folders.end(),

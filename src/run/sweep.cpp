@@ -81,6 +81,9 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
     JournalHeader header;
     header.kernels = kernels;
     header.environment = describe_environment(device, options.seed);
+    for (const auto& provider : options.candidates.providers) {
+        header.environment.providers.push_back(provider->versioned());
+    }
     header.command = options.command;
     header.sweep = sweep_to_text(options);
     for (const ProblemTrials& plan : plans) {
@@ -151,8 +154,13 @@ std::vector<std::shared_ptr<void>> lock_clocks(const SweepOptions& options, cons
 WorkerCommand worker_command_of(const SweepOptions& options, const DeviceInfo& device, std::size_t devices) {
     const std::string log = devices == 1 ? "worker.log" : fmt::format("worker-{}.log", device.ordinal);
     const int cores = devices == 1 ? 0 : std::max(1, usable_cores() / static_cast<int>(devices));
-    return {options.worker_executable, options.backend, device.ordinal,
-            options.replay_script,     cores,           (std::filesystem::path(options.out_folder) / log).string()};
+    const auto& providers = options.candidates.providers;
+    return {providers.empty() ? std::vector{options.worker_executable} : python_worker(providers.front()->python()),
+            options.backend,
+            device.ordinal,
+            options.replay_script,
+            cores,
+            (std::filesystem::path(options.out_folder) / log).string()};
 }
 
 /// What is left to do, in groups of one shape where there are several devices; `experience` takes what is complete.

@@ -84,6 +84,12 @@ json candidates_json(const CandidateChoice& choice) {
                         {"candidate", folder->single() ? Candidate(folder->single()).identity() : folder->provider()},
                         {"digest", folder->digest()}});
     }
+    for (const auto& provider : choice.providers) {
+        list.push_back({{"provider", provider->asked_as()},
+                        {"python", provider->python()},
+                        {"candidate", provider->versioned()},
+                        {"digest", provider->digest()}});
+    }
     return list;
 }
 
@@ -146,24 +152,46 @@ json without_folders(json sweep) {
     for (json& candidate : sweep.emplace("candidates", json::array()).first.value()) {
         if (candidate.is_object()) {
             candidate.erase("folder");
+            candidate.erase("python");
         }
     }
     sweep.emplace("candidates_only", false);
     return sweep;
 }
 
-/// Throws InputError: a folder is not what it was.
-std::vector<std::shared_ptr<const KernelFolder>> read_candidates(const JsonReader& in) {
-    std::vector<std::shared_ptr<const KernelFolder>> out;
+/// Throws InputError: a folder or a provider is not what it was.
+void read_candidates(const JsonReader& in, SweepOptions& options) {
+    const auto changed = [](const std::string& what) {
+        return InputError(fmt::format("{}: has changed since the run began with it; start a new run in another folder", what));
+    };
+    PythonWish wish;
+    std::vector<std::pair<std::string, std::string>> wanted;  // providers and their digests
     for (std::size_t i = 0; i < in.size(); ++i) {
         const JsonReader one = in.element(i);
+        if (const auto provider = one.find("provider")) {
+            if (wish.names.empty() || wish.names.back() != provider->text()) {  // one name may stand for several providers
+                wish.names.push_back(provider->text());
+            }
+            wish.python = one.at("python").text();
+            wanted.emplace_back(one.at("candidate").text(), one.at("digest").text());
+            continue;
+        }
         const std::string folder = one.at("folder").text();
-        out.push_back(KernelFolder::load(folder));
-        if (out.back()->digest() != one.at("digest").text()) {
-            throw InputError(fmt::format("{}: has changed since the run began with it; start a new run in another folder", folder));
+        options.candidates.folders.push_back(KernelFolder::load(folder));
+        if (options.candidates.folders.back()->digest() != one.at("digest").text()) {
+            throw changed(folder);
         }
     }
-    return out;
+    if (wish.names.empty()) {
+        return;
+    }
+    options.candidates.providers = PythonProvider::ask(wish, options.backend, options.problems);
+    const auto& there = options.candidates.providers;
+    for (std::size_t i = 0; i < std::max(wanted.size(), there.size()); ++i) {
+        if (i >= there.size() || i >= wanted.size() || there[i]->digest() != wanted[i].second) {
+            throw changed("--provider " + (i < wanted.size() ? wanted[i].first : there[i]->asked_as()));
+        }
+    }
 }
 
 /// Journals from before there were shards are of whole sweeps, those from before there were several devices of one.
@@ -232,7 +260,7 @@ SweepOptions sweep_from_text(const std::string& text) {
     }
     options.space = space_from_json(in.at("space"));
     if (const auto candidates = in.find("candidates")) {
-        options.candidates.folders = read_candidates(*candidates);
+        read_candidates(*candidates, options);
         options.candidates.alone = in.at("candidates_only").flag();
         const auto only = in.find("candidate");
         options.candidates.only = only ? only->text() : "";

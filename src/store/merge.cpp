@@ -184,6 +184,11 @@ Environment joined_environment(const std::vector<MergedRun>& runs) {
         arch.add(environment.device.arch);
         driver.add(environment.device.driver);
         out.started = std::min(out.started, environment.started);
+        for (const std::string& provider : environment.providers) {
+            if (std::find(out.providers.begin(), out.providers.end(), provider) == out.providers.end()) {
+                out.providers.push_back(provider);
+            }
+        }
     }
     return out;
 }

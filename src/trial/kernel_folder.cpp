@@ -189,6 +189,7 @@ std::vector<std::size_t> KernelFolder::codes_for(const DeviceInfo& device) const
 
 FolderPlan KernelFolder::plan(const Problem& problem, const DeviceInfo& device, bool list_pruned) const {
     FolderPlan out;
+    out.provider = provider_;
     if (single_ != nullptr) {
         if (claims(problem)) {
             out.points = 1;

@@ -18,8 +18,9 @@
 
 namespace normtune {
 
-/// What a folder gives for a problem.
+/// What a folder, or a Python provider, gives for a problem.
 struct FolderPlan {
+    std::string provider;
     std::uint64_t points = 0;
     std::vector<std::shared_ptr<const LaunchManifest>> kept;
     std::vector<RuleTally> tallies;                            // their names begin with the provider; zero counts included

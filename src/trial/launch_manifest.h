@@ -34,17 +34,26 @@ struct LaunchManifest {
     std::optional<RoundingContract> rounding;  // that it keeps; none: its problem's casting's
     gpu::LaunchPlan plan;
 
+    // Of a Python provider's callable, which has neither code nor launches: what --provider names, and the Python of it.
+    std::string python_provider;
+    std::string python;
+
     // Of one that was loaded.
     std::string folder;       // canonical
     std::string code_digest;  // of the code as read_code gives it
 
     bool is_source() const { return is_source_name(code_file); }
+    bool is_python() const { return !python_provider.empty(); }
 };
 
 /// launch.json; its schema is schemas/launch.schema.json.
 nlohmann::ordered_json to_json(LaunchManifest manifest);
 /// Throws InputError with the path of what is wrong; a member that it does not know is wrong, too.
 LaunchManifest read_launch_manifest(const JsonReader& in);
+/// {"forward": ["normal"], "backward": []}.
+nlohmann::ordered_json to_json(const RoundingContract& contract);
+/// Throws InputError: a point that there is not, or not in that pass.
+RoundingContract read_rounding(const JsonReader& in);
 /// Throws InputError: the version is newer than this normtune.
 void check_schema_version(const JsonReader& in);
 

@@ -210,23 +210,34 @@ void describe_launch(Members& io, gpu::Launch& launch) {
 }
 
 /// The points of one pass, by name.
+Json points_json(const RoundingPoints& points) {
+    Json out = Json::array();
+    for (const RoundingPoint& point : rounding_points) {
+        if (points.*point.member) {
+            out.push_back(point.name);
+        }
+    }
+    return out;
+}
+
+RoundingPoints read_points(const JsonReader& list, const char* name, bool RoundingPoint::*allowed) {
+    RoundingPoints points;
+    for (const std::string& word : list.texts()) {
+        const auto is_it = [&](const RoundingPoint& point) { return point.name == word && point.*allowed; };
+        const auto* found = std::find_if(rounding_points.begin(), rounding_points.end(), is_it);
+        if (found == rounding_points.end()) {
+            list.fail(fmt::format("{} is no rounding point of a {}", quoted_for_message(word), name));
+        }
+        points.*found->member = true;
+    }
+    return points;
+}
+
 void describe_points(Members& io, const char* name, bool RoundingPoint::*allowed, RoundingPoints& points) {
     if (io.in() == nullptr) {
-        io.out[name] = Json::array();
-        for (const RoundingPoint& point : rounding_points) {
-            if (points.*point.member) {
-                io.out[name].push_back(point.name);
-            }
-        }
+        io.out[name] = points_json(points);
     } else if (const auto list = io.find(name, Need::may_lack)) {
-        for (const std::string& word : list->texts()) {
-            const auto is_it = [&](const RoundingPoint& point) { return point.name == word && point.*allowed; };
-            const auto* found = std::find_if(rounding_points.begin(), rounding_points.end(), is_it);
-            if (found == rounding_points.end()) {
-                list->fail(fmt::format("{} is no rounding point of a {}", quoted_for_message(word), name));
-            }
-            points.*found->member = true;
-        }
+        points = read_points(*list, name, allowed);
     }
 }
 
@@ -361,6 +372,22 @@ LaunchManifest read_launch_manifest(const JsonReader& in) {
         }
     }
     return manifest;
+}
+
+nlohmann::ordered_json to_json(const RoundingContract& contract) {
+    return {{"forward", points_json(contract.forward)}, {"backward", points_json(contract.backward)}};
+}
+
+RoundingContract read_rounding(const JsonReader& in) {
+    in.only({"forward", "backward"});
+    RoundingContract out;
+    if (const auto list = in.find("forward")) {
+        out.forward = read_points(*list, "forward", &RoundingPoint::forward);
+    }
+    if (const auto list = in.find("backward")) {
+        out.backward = read_points(*list, "backward", &RoundingPoint::backward);
+    }
+    return out;
 }
 
 }  // namespace normtune

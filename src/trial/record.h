@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "problem/problem.h"
 #include "space/device_info.h"
@@ -47,6 +48,7 @@ struct Environment {
     DeviceInfo device;
     std::string started;  // UTC
     std::uint64_t seed = 0;
+    std::vector<std::string> providers;  // of Python that took part: "liger 0.6.4"
 };
 
 }  // namespace normtune

@@ -250,7 +250,7 @@ std::string Verifier::verify_timed(const Candidate& candidate, const Kernel& ker
         const auto within = static_cast<int>(seed % static_cast<std::uint64_t>(window.launches));
         const int set = cold ? (window.first + within) % buffers.sets() : 0;
         poison_outputs(problem, buffers, set);
-        state_->device.sample(&kernel, buffers, {.kind = SampleKind::kernel, .cold = cold, .samples = 1, .seed = seed});
+        state_->device.sample(&kernel, buffers, {.kind = SampleKind::kernel, .cold = cold, .samples = 1, .seed = seed, .examined = set});
         Findings findings;
         for (const OutputSummary& summary : state_->compare_set(contract, buffers, set)) {
             check_output(problem, contract, summary, findings);

@@ -32,6 +32,8 @@ NOT_RUN = [
     (r"scripts/slurm/submit", "needs a cluster (tests/slurm has one)"),
     (r"build/bin/bench_racing", "takes minutes, and a build with benchmarks"),
     (r"scripts/triton_candidates", "needs Triton (tests/cli/triton_test.py)"),
+    (r".*--provider (liger|pytorch)", "needs PyTorch and a GPU"),
+    (r".*--provider my_", "needs a provider of one's own (tests/cli/provider_test.py)"),
     (r".*(--candidate where_row|--axis WHERE)", "needs a folder that Triton made"),
 ]
 # What is added, the first that matches: a device, and less work.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The wheel: made, installed in an environment of its own, used from the shell, from Python and as the CI files use it, and removed."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -58,6 +59,14 @@ class Wheel(unittest.TestCase):
                 "             '--trials', '2', '--backend', 'cpu', '--quiet', '--out', 'swept', check=True)\n"
                 "print([record['outcome'] for record in normtune.load('swept')['records']])")
         self.assertTrue(self.python_says(code).endswith("['passed', 'passed']\n"))
+
+    def test_a_python_provider(self):
+        """The worker library and normtune_provider are found beside the executable, whatever Python runs them."""
+        for out, python in (("by_own", self.python / "bin" / "python3"), ("by_systems", "/usr/bin/python3")):
+            self.run_in([self.python / "bin" / "normtune", "sweep", "--provider", "norms.py:right", "--candidates-only", "--python", python,
+                         "--problem", "rms_norm/forward/fp32/llama/4x64", "--backend", "cpu", "--quiet", "--out", out])
+            records = json.loads((self.work / out / "results.json").read_text())["records"]
+            self.assertEqual([record["outcome"] for record in records], ["passed"])
 
     def test_where_the_executable_is_looked_for(self):
         code = "import normtune; print(normtune.executable(), normtune.environment()['VIRTUAL_ENV'])"

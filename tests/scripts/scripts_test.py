@@ -101,6 +101,20 @@ class PeersTable(unittest.TestCase):
         self.assertEqual(lines[-1], "rms_norm forward: geometric mean 1.50× the fastest peer, least 1.50×, over 1 shapes.")
 
 
+    def test_of_one_sweep_with_providers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results.json")
+
+            def record(provider, p50, rank=0, rounds=()):
+                return {"outcome": "passed", "provider": provider, "problem": {"op": "rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k"},
+                        "measurement": {"rank": rank, "p50_us": p50, "limit_ratio": 1.5, "final_rounds_us": list(rounds)}}
+
+            results.write_text(json.dumps({"records": [record("normtune", 9.0), record("normtune", 11.0, 2, [10.0]), record("liger", 8.0, 1, [8.0]),
+                                                       record("liger", 7.5), record("pytorch", 20.0)]}))
+            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
+        self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 7.50 | 20.00 | 0.75× |", lines)
+
+
 def results_script():
     loader = importlib.machinery.SourceFileLoader("results", str(SCRIPTS / "results"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("results", loader))

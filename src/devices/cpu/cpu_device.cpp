@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
+#include "devices/callables.h"
 #include "devices/cpu/sampling.h"
 #include "devices/cpu/traits.h"
 #include "kernels/cpu/instruction_sets.h"
@@ -11,6 +13,30 @@
 #include "support/error.h"
 
 namespace normtune::cpu {
+
+/// It runs on the calling thread: what it starts itself must not inherit the one core of a thread of ours.
+class CallableKernel final : public Kernel {
+public:
+    CallableKernel(std::unique_ptr<Callable> callable, CompileInfo info) : callable_(std::move(callable)), info_(std::move(info)) {}
+
+    const CompileInfo& info() const override { return info_; }
+    void launch(const CpuBuffers& buffers, int set) const { callable_->launch(addresses(buffers, set), std::nullopt, nullptr); }
+    void bind(const CpuBuffers& buffers, int set) const { callable_->bind(addresses(buffers, set), nullptr); }
+    void exchange(const CpuBuffers& buffers, int set, bool fetch) const {
+        callable_->exchange(addresses(buffers, set), std::nullopt, fetch, nullptr);
+    }
+
+private:
+    static TensorAddresses addresses(const CpuBuffers& buffers, int set) {
+        TensorAddresses out{};
+        const TensorPointers pointers = buffers.pointers(set);
+        std::transform(pointers.begin(), pointers.end(), out.begin(), [](std::byte* at) { return reinterpret_cast<std::uint64_t>(at); });
+        return out;
+    }
+
+    std::unique_ptr<Callable> callable_;
+    CompileInfo info_;
+};
 
 namespace {
 
@@ -79,6 +105,9 @@ CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)
     : info_(info_of(host, set)), traits_(cpu_traits()), memory_(std::make_shared<Memory>(host.cpus, set)) {}
 
 std::unique_ptr<Kernel> CpuDevice::compile(const Problem& problem, const Candidate& candidate) {
+    if (is_callable(candidate)) {
+        return std::make_unique<CallableKernel>(prepare_callable(problem, candidate, info_), callable_info(candidate));
+    }
     const Configuration& configuration = own_configuration(candidate);
     for (const BackendLimit& limit : traits_.limits) {
         if (!limit.admits(configuration, problem, info_)) {
@@ -93,8 +122,15 @@ std::unique_ptr<Buffers> CpuDevice::allocate(const Problem& problem, const Buffe
 }
 
 void CpuDevice::run(const Kernel& kernel, Buffers& buffers, int set, Workspace /*workspace*/) {
-    CpuKernel& own = prepared(kernel);
     auto& sets = dynamic_cast<CpuBuffers&>(buffers);
+    if (const auto* callable = dynamic_cast<const CallableKernel*>(&kernel)) {
+        callable->bind(sets, set);
+        callable->exchange(sets, set, false);
+        callable->launch(sets, set);
+        callable->exchange(sets, set, true);
+        return;
+    }
+    CpuKernel& own = prepared(kernel);
     memory_->pool.lead([&](Team& team) { own.launch(team, sets.pointers(set)); });
 }
 
@@ -104,9 +140,32 @@ Window CpuDevice::next_window(const Kernel& /*kernel*/, const Buffers& buffers, 
     return {cold ? sets.upcoming_set() : 0, 1};
 }
 
+SampleBatch CpuDevice::sample_callable(const CallableKernel& callable, CpuBuffers& sets, const SampleRequest& request) {
+    if (request.examined >= 0) {
+        callable.exchange(sets, request.examined, false);
+    }
+    const Launching launching{
+        [&](int set) { callable.launch(sets, set); },
+        [&](int set) { memory_->pool.lead([&](Team& team) { sets.restore(team, set); }); },
+        [&](int first, int launches) {
+            for (int i = 0; i < launches; ++i) {
+                callable.bind(sets, (first + i) % sets.sets());
+            }
+        },
+    };
+    const SampleBatch batch = take_samples(sets, request, memory_->pool.size(), launching);
+    if (request.examined >= 0) {
+        callable.exchange(sets, request.examined, true);
+    }
+    return batch;
+}
+
 SampleBatch CpuDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {
-    CpuKernel* own = kernel == nullptr ? nullptr : &prepared(*kernel);
     auto& sets = dynamic_cast<CpuBuffers&>(buffers);
+    if (const auto* callable = dynamic_cast<const CallableKernel*>(kernel)) {
+        return sample_callable(*callable, sets, request);
+    }
+    CpuKernel* own = kernel == nullptr ? nullptr : &prepared(*kernel);
     SampleBatch batch;
     memory_->pool.lead([&](Team& team) { batch = take_samples(team, own, sets, request); });
     return batch;

@@ -12,6 +12,8 @@ namespace normtune::cpu {
 /// It and what it opens throw InputError: NORMTUNE_CPU_ISA names a set that there is not.
 BackendRow backend();
 
+class CallableKernel;
+
 class CpuDevice final : public Device {
 public:
     CpuDevice(const HostInfo& host, const PassSet& set);
@@ -24,6 +26,8 @@ public:
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
 
 private:
+    SampleBatch sample_callable(const CallableKernel& callable, CpuBuffers& sets, const SampleRequest& request);
+
     DeviceInfo info_;
     BackendTraits traits_;
     std::shared_ptr<Memory> memory_;

@@ -37,9 +37,9 @@ double batch_us(int launches, const Launch& launch) {
 namespace {
 
 /// How many launches last about as long as the clock needs.
-int launches_of(const CpuBuffers& buffers, const Team& team, double measured_us) {
+int launches_of(const CpuBuffers& buffers, int threads, double measured_us) {
     // A core moves about 10 GB/s, and a launch takes about 3 µs: what is expected need not be more exact.
-    const double expected_us = 3 + static_cast<double>(least_bytes(buffers.problem())) / (1e4 * team.size());
+    const double expected_us = 3 + static_cast<double>(least_bytes(buffers.problem())) / (1e4 * threads);
     return launches_per_sample(least_sample_us, expected_us, measured_us, most_launches);
 }
 
@@ -53,7 +53,7 @@ CopyMethod fastest_copy(Team& team, CpuBuffers& buffers) {
     for (const CopyMethod& method : buffers.copies().methods(team.size())) {
         tried.push_back({method});
     }
-    const int launches = launches_of(buffers, team, 0);
+    const int launches = launches_of(buffers, team.size(), 0);
     const int turns = launches > 1 ? 8 : 3;
     for (int turn = 0; turn < turns; ++turn) {
         for (Tried& one : tried) {
@@ -66,44 +66,36 @@ CopyMethod fastest_copy(Team& team, CpuBuffers& buffers) {
 
 }  // namespace
 
-SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, const SampleRequest& request) {
+SampleBatch take_samples(CpuBuffers& buffers, const SampleRequest& request, int threads, const Launching& launching) {
     buffers.start_rotation(request.seed);
-    if (request.kind == SampleKind::copy && !buffers.copy_method) {
-        buffers.copy_method = fastest_copy(team, buffers);
-    }
-    auto nothing = [](int) {};
+    const bool wears = buffers.problem().operation.in_place;
     int worn_set = -1;
     const auto launch = [&] {
         const int set = request.cold ? buffers.next_set() : 0;
-        switch (request.kind) {
-            case SampleKind::kernel:
-                kernel->launch(team, buffers.pointers(set));
-                worn_set = buffers.wears_out(set) ? set : worn_set;
-                break;
-            case SampleKind::copy:
-                buffers.copies().launch(team, buffers.pointers(set), *buffers.copy_method);
-                break;
-            case SampleKind::empty:
-                team.fork(nothing);
-                break;
-        }
+        launching.launch(set);
+        worn_set = request.kind == SampleKind::kernel && buffers.wears_out(set) ? set : worn_set;
     };
     const auto mend = [&] {
         if (worn_set >= 0) {
-            buffers.restore(team, worn_set);
+            launching.restore(worn_set);
             worn_set = -1;
         }
     };
+    const auto prepare = [&](int launches) {
+        if (launching.prepare) {
+            launching.prepare(request.cold ? buffers.upcoming_set() : 0, request.cold ? launches : 1);
+        }
+    };
+    prepare(1);
     // The first launch wakes the threads and says how many make a sample.
     const double first_us = batch_us(1, launch);
     mend();
     SampleBatch batch;
     batch.timer = "steady_clock";
-    const bool wears = buffers.problem().operation.in_place;
-    batch.copy = request.kind == SampleKind::copy ? buffers.copy_method->text() : "";
-    batch.launches_per_sample = wears ? 1 : launches_of(buffers, team, first_us);
+    batch.launches_per_sample = wears ? 1 : launches_of(buffers, threads, first_us);
     double spent_us = 0;
     for (int i = 0; i < std::max(1, request.samples); ++i) {
+        prepare(batch.launches_per_sample);
         const double us = batch_us(batch.launches_per_sample, launch);
         mend();
         batch.us.push_back(us / batch.launches_per_sample);
@@ -113,6 +105,30 @@ SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, con
         }
     }
     batch.rotation_bytes = request.cold ? buffers.touched_bytes() : buffers.rotation_bytes() / buffers.sets();
+    return batch;
+}
+
+SampleBatch take_samples(Team& team, CpuKernel* kernel, CpuBuffers& buffers, const SampleRequest& request) {
+    buffers.start_rotation(request.seed);
+    if (request.kind == SampleKind::copy && !buffers.copy_method) {
+        buffers.copy_method = fastest_copy(team, buffers);
+    }
+    auto nothing = [](int) {};
+    const auto launch = [&](int set) {
+        switch (request.kind) {
+            case SampleKind::kernel:
+                kernel->launch(team, buffers.pointers(set));
+                break;
+            case SampleKind::copy:
+                buffers.copies().launch(team, buffers.pointers(set), *buffers.copy_method);
+                break;
+            case SampleKind::empty:
+                team.fork(nothing);
+                break;
+        }
+    };
+    SampleBatch batch = take_samples(buffers, request, team.size(), {launch, [&](int set) { buffers.restore(team, set); }});
+    batch.copy = request.kind == SampleKind::copy ? buffers.copy_method->text() : "";
     return batch;
 }
 

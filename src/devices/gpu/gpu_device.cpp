@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "devices/gpu/callable_kernel.h"
 #include "devices/gpu/copy_limit.h"
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_kernel.h"
@@ -48,7 +49,7 @@ public:
     void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
     Window next_window(const Kernel& kernel, const Buffers& /*buffers*/, bool /*cold*/) const override {
-        return static_cast<const GpuKernel&>(kernel).next_window();
+        return static_cast<const RotatingKernel&>(kernel).next_window();
     }
     std::unique_ptr<DeviceProgram> load(std::string_view source) override {
         const Toolchain& tools = platform_.toolchain;
@@ -111,12 +112,17 @@ GpuDevice::GpuDevice(Platform platform)
 }
 
 std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
+    if (is_callable(candidate)) {
+        return std::make_unique<CallableKernel>(driver_, prepare_callable(problem, candidate, info_), callable_info(candidate));
+    }
     const auto [compiled, plan, info] = load_candidate(problem, candidate, platform_.toolchain, info_);
     return std::make_unique<GpuKernel>(driver_, compiled->code.image.data(), plan, info, info_, device_);
 }
 
 void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate) {
-    compile_candidate_ahead(problem, candidate, platform_.toolchain, info_);
+    if (!is_callable(candidate)) {
+        compile_candidate_ahead(problem, candidate, platform_.toolchain, info_);
+    }
 }
 
 std::unique_ptr<Buffers> GpuDevice::allocate(const Problem& problem, const BufferRequest& request) {
@@ -152,11 +158,11 @@ void GpuDevice::clear_workspace(std::int64_t bytes) {
 }
 
 void GpuDevice::run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) {
-    const auto& gpu_kernel = static_cast<const GpuKernel&>(kernel);
+    const auto& gpu_kernel = static_cast<const RotatingKernel&>(kernel);
     if (workspace == Workspace::cleared || gpu_kernel.workspace_bytes() > workspace_bytes_) {
         clear_workspace(gpu_kernel.workspace_bytes());
     }
-    gpu_kernel.launch(static_cast<const GpuBuffers&>(buffers), set, workspace_.get(), stream_);
+    gpu_kernel.run_once(static_cast<const GpuBuffers&>(buffers), set, workspace_.get(), stream_);
     check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
 }
 
@@ -185,13 +191,23 @@ Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, c
     if (request.kind == SampleKind::copy) {
         return copy_->rotation(buffers, size, [&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); });
     }
-    const auto& gpu_kernel = static_cast<const GpuKernel&>(*kernel);
+    const auto& gpu_kernel = static_cast<const RotatingKernel&>(*kernel);
     clear_workspace(gpu_kernel.workspace_bytes());
-    return gpu_kernel.rotation(buffers, workspace_.get(), size);
+    return gpu_kernel.rotation(buffers, workspace_.get(), size, stream_);
 }
 
 SampleBatch GpuDevice::sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) {
-    SampleBatch batch = timer_->sample(rotation(kernel, static_cast<const GpuBuffers&>(buffers), request), request, evict_);
+    const auto& sets = static_cast<const GpuBuffers&>(buffers);
+    const auto exchange = [&, window = kernel != nullptr ? next_window(*kernel, buffers, request.cold) : Window{}](bool fetch) {
+        if (request.examined >= 0) {
+            static_cast<const RotatingKernel&>(*kernel).exchange(sets, request.examined, window, fetch, stream_);
+            check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
+        }
+    };
+    Rotation& rotated = rotation(kernel, sets, request);
+    exchange(false);
+    SampleBatch batch = timer_->sample(rotated, request, evict_);
+    exchange(true);
     batch.copy = request.kind == SampleKind::copy ? copy_->method() : "";
     return batch;
 }

@@ -21,7 +21,7 @@ struct PackedArguments {
 }  // namespace
 
 GpuKernel::GpuKernel(const Driver& driver, const void* image, LaunchPlan plan, CompileInfo info, const DeviceInfo& device, DeviceId id)
-    : driver_(driver),
+    : RotatingKernel(driver),
       module_(load_module(driver, image)),
       info_(std::move(info)),
       main_kernel_(main_launch(plan).kernel),
@@ -97,18 +97,6 @@ void GpuKernel::launch(const GpuBuffers& buffers, int set, DevicePointer workspa
     for (const Step& step : steps_) {
         launch(step, buffers, set, workspace, stream);
     }
-}
-
-Rotation& GpuKernel::rotation(const GpuBuffers& buffers, DevicePointer workspace, const RotationSize& size) const {
-    const DevicePointer first = buffers.pointer(TensorRole::x, 0);
-    if (rotation_ == nullptr || rotation_buffers_ != first || rotation_workspace_ != workspace || rotation_size_ != size) {
-        rotation_ = std::make_unique<Rotation>(
-            driver_, [this, &buffers, workspace](int set, Stream stream) { launch(buffers, set, workspace, stream); }, size);
-        rotation_buffers_ = first;
-        rotation_workspace_ = workspace;
-        rotation_size_ = size;
-    }
-    return *rotation_;
 }
 
 void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream) {

@@ -44,14 +44,22 @@ GraphExec Rotation::graph(const Window& window, Stream stream) {
         return found->second.get();
     }
     const auto made = [&](Result result, const char* doing) { check(driver_, result, DeviceFault::launch_failed, doing); };
+    const auto around_capture = [&](const Window* of) {
+        if (around_capture_) {
+            around_capture_(of);
+        }
+    };
+    around_capture(&window);
     made(driver_.stream_begin_capture(stream, capture_relaxed), "starting a graph");
     OwnedGraph graph(driver_);
     try {
         enqueue(window, stream);
     } catch (...) {
         driver_.stream_end_capture(stream, graph.make());
+        around_capture(nullptr);
         throw;
     }
+    around_capture(nullptr);
     made(driver_.stream_end_capture(stream, graph.make()), "ending a graph");
     OwnedGraphExec exec(driver_);
     made(driver_.graph_instantiate(exec.make(), graph.get(), 0), "making a graph executable");

@@ -27,8 +27,9 @@ struct RotationSize {
 /// Graphs of one kernel over one rotation: made at the first sample, kept for all further rounds.
 class Rotation {
 public:
-    Rotation(const Driver& driver, Enqueue enqueue, const RotationSize& size)
-        : driver_(driver), enqueue_(std::move(enqueue)), size_(size) {}
+    /// `around_capture`, where given, is called before a window's launches are captured, and after them with null.
+    Rotation(const Driver& driver, Enqueue enqueue, const RotationSize& size, std::function<void(const Window*)> around_capture = {})
+        : driver_(driver), enqueue_(std::move(enqueue)), size_(size), around_capture_(std::move(around_capture)) {}
 
     /// Sets of the next sample; before the first one, the set that it begins with.
     Window next_window() const { return windows_ ? (*windows_)[samples_] : Window{}; }
@@ -41,6 +42,7 @@ private:
     const Driver& driver_;
     Enqueue enqueue_;
     RotationSize size_;
+    std::function<void(const Window*)> around_capture_;
     std::optional<Windows> windows_;  // once it is known how many launches make a sample
     std::int64_t samples_ = 0;
     std::map<int, OwnedGraphExec> graphs_;  // by their first set

@@ -16,6 +16,7 @@
 #include "support/child_process.h"
 #include "support/error.h"
 #include "support/pattern.h"
+#include "support/scratch_folder.h"
 
 namespace normtune {
 namespace {
@@ -31,33 +32,14 @@ std::string find_converter() {
     throw SystemError("a PNG needs rsvg-convert, which is not on PATH; install librsvg2-bin, or take --format svg");
 }
 
-class ScratchFolder {
-public:
-    ScratchFolder() : path_((std::filesystem::temp_directory_path() / "normtune-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) {
-            throw SystemError(fmt::format("cannot make a temporary folder {}: {}", path_, std::strerror(errno)));
-        }
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    std::string file(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
-
-private:
-    std::string path_;
-};
-
 }  // namespace
 
 std::string png_of(const Plot& plot, std::string_view about) {
     const std::string converter = find_converter();
     const ScratchFolder folder;
-    const std::string svg = folder.file("plot.svg");
-    const std::string png = folder.file("plot.png");
-    const std::string log = folder.file("log");
+    const std::string svg = folder.path("plot.svg");
+    const std::string png = folder.path("plot.png");
+    const std::string log = folder.path("log");
     write_file_atomically(svg, [&](TextSink& out) { write_svg(out, plot, about); });
     constexpr std::chrono::seconds limit{60};
     const ChildEnd end = run_child({converter, "--zoom=2", "--output=" + png, svg}, log, limit);

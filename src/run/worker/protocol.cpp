@@ -80,12 +80,32 @@ json candidate_to_json(const Candidate& candidate) {
         return candidate.identity();
     }
     const LaunchManifest& manifest = *candidate.manifest();
+    if (manifest.is_python()) {
+        json out{{"python_provider", manifest.python_provider},
+                 {"provider", manifest.provider},
+                 {"key", manifest.key},
+                 {"code_digest", manifest.code_digest}};
+        if (manifest.rounding) {
+            out["rounding"] = to_json(*manifest.rounding);
+        }
+        return out;
+    }
     return {{"folder", manifest.folder}, {"code_digest", manifest.code_digest}, {"launch", to_json(manifest)}};
 }
 
 Candidate candidate_from_json(const JsonReader& in) {
     if (in.is_text()) {
         return Candidate::parse(in.text());
+    }
+    if (const auto provider = in.find("python_provider")) {
+        auto callable = std::make_shared<LaunchManifest>();
+        callable->python_provider = provider->text();
+        callable->provider = in.at("provider").text();
+        callable->key = in.at("key").text();
+        callable->code_digest = in.at("code_digest").text();
+        const auto rounding = in.find("rounding");
+        callable->rounding = rounding ? std::optional(read_rounding(*rounding)) : std::nullopt;
+        return Candidate(std::move(callable));
     }
     auto manifest = std::make_shared<LaunchManifest>(read_launch_manifest(in.at("launch")));
     manifest->folder = in.at("folder").text();

@@ -118,7 +118,7 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command) : log_(command.log), 
     log_start_ = fstat(log.get(), &log_state) == 0 ? log_state.st_size : 0;
 
     std::vector<std::string> words = worker_arguments(theirs.get(), command.backend, command.ordinal, command.replay_script, command.cores);
-    words.insert(words.begin(), command.executable);
+    words.insert(words.begin(), command.program.begin(), command.program.end());
     std::vector<char*> argv;
     for (std::string& word : words) {
         argv.push_back(word.data());

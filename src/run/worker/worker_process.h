@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "run/worker/channel.h"
 #include "trial/record.h"
@@ -11,7 +12,7 @@
 namespace normtune {
 
 struct WorkerCommand {
-    std::string executable;  // run as `executable worker …`
+    std::vector<std::string> program;  // what comes before the worker's own words: this executable, or what loads it as a library
     Backend backend = Backend::cpu;
     int ordinal = 0;
     std::string replay_script;

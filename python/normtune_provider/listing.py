@@ -1,0 +1,112 @@
+"""Which kernels there are: finds factories, and asks their kernels about problems."""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import json
+import pathlib
+import sys
+
+from normtune_provider import Problem
+
+_found = {}
+
+
+class Missing(Exception):
+    """A provider that cannot be had, in one line."""
+
+
+def last_line(error):
+    """How Python would end its traceback; of a text of many lines the first that says something."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+
+
+def _module(asked_as):
+    if ":" not in asked_as:
+        return f"normtune_provider.providers.{asked_as}", "providers"
+    place, _, factory = asked_as.rpartition(":")
+    return place, factory
+
+
+def _load(place):
+    if not place.endswith(".py"):
+        if "" not in sys.path:
+            sys.path.append("")  # last: no file here hides an installed package
+        return importlib.import_module(place)
+    path = pathlib.Path(place).resolve()
+    name = "normtune_file_" + hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def kernels(asked_as):
+    """The kernels of a factory, by their keys' order. Raises Missing."""
+    if asked_as not in _found:
+        place, factory = _module(asked_as)
+        try:
+            module = _load(place)
+            make = getattr(module, factory)
+            _found[asked_as] = list(make())
+        except FileNotFoundError as error:
+            raise Missing(f"there is no {error.filename}") from error
+        except ModuleNotFoundError as error:
+            raise Missing(f"{error.name or error} is not installed for {sys.executable}") from error
+        except AttributeError as error:
+            raise Missing(last_line(error)) from error
+        except Exception as error:
+            raise Missing(f"its factory raises {last_line(error)}") from error
+        for kernel in _found[asked_as]:
+            for name in ("provider", "key", "claims", "prepare"):
+                if not hasattr(kernel, name):
+                    raise Missing(f"a kernel of it ({kernel!r}) has no {name}; docs/providers.md says what one has")
+    return _found[asked_as]
+
+
+def _code(kernel):
+    """Of the file that the kernel's class is in: other code, another digest."""
+    try:
+        return hashlib.sha256(pathlib.Path(inspect.getfile(type(kernel))).read_bytes()).hexdigest()
+    except (OSError, TypeError):
+        return ""
+
+
+def _refusal(kernel, problem):
+    claimed = kernel.claims(problem)
+    if isinstance(claimed, str):
+        return claimed
+    return "" if claimed else "does not claim it"
+
+
+def _providers(asked_as, problems):
+    by_name = {}
+    for kernel in kernels(asked_as):
+        by_name.setdefault(str(kernel.provider), []).append(kernel)
+    if not by_name:
+        raise Missing("its factory returns no kernel")
+    for name, own in by_name.items():
+        entries = []
+        for kernel in own:
+            entry = {"key": str(kernel.key), "code": _code(kernel), "refusals": [_refusal(kernel, problem) for problem in problems]}
+            if getattr(kernel, "rounding", None) is not None:
+                entry["rounding"] = kernel.rounding
+            entries.append(entry)
+        yield {"asked_as": asked_as, "name": name, "version": str(getattr(own[0], "version", "")), "kernels": entries}
+
+
+def answer(question_path, answer_path):
+    question = json.loads(pathlib.Path(question_path).read_text(encoding="utf-8"))
+    problems = [Problem.of(members, question["backend"]) for members in question["problems"]]
+    out = []
+    for asked_as in question["providers"]:
+        try:
+            out += _providers(asked_as, problems)
+        except Missing as error:
+            out.append({"asked_as": asked_as, "missing": str(error)})
+    pathlib.Path(answer_path).write_text(json.dumps({"providers": out}), encoding="utf-8")
+    return 0

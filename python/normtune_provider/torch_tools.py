@@ -1,0 +1,78 @@
+"""What providers that use PyTorch share: views, the stream, and a memory pool of each kernel."""
+
+import contextlib
+
+from normtune_provider import Unsupported
+
+
+def view(tensor):
+    """A torch.Tensor of a Tensor's memory."""
+    import torch
+
+    if hasattr(tensor, "__array_interface__"):
+        import numpy
+
+        seen = torch.from_numpy(numpy.asarray(tensor))
+    else:
+        seen = torch.as_tensor(tensor, device="cuda")
+    return seen.view(torch.bfloat16) if tensor.dtype == "bf16" else seen
+
+
+def views(tensors):
+    return {name: view(tensor) for name, tensor in tensors.items()}
+
+
+class Kernel:
+    """Of a library on PyTorch. A subclass says `make(problem, tensors)`: a function without arguments that launches on the present stream and
+    returns None, where it wrote into the tensors, or its own outputs by name.
+
+    What it allocates comes from a memory pool of its own: graphs go on writing there, so nobody else may get that memory."""
+
+    rounding = None
+
+    def __init__(self, op):
+        self.op = self.key = op
+
+    def claims(self, problem):
+        if problem.op != self.op:
+            return f"is for {self.op}"
+        if problem.mode == "full":
+            return "forward and backward are calls of their own"
+        if problem.row_stride != problem.cols:
+            return "contiguous rows alone"
+        if problem.in_place:
+            return "does not write dx over dy"
+        if not problem.affine or problem.offset or problem.weight_dtype != problem.dtype:
+            return "is called with a weight of x's type and no offset"
+        if problem.backend not in ("cuda", "hip", "replay") and not getattr(self, "on_cpu", False):
+            return "its kernels are for GPUs"
+        return True
+
+    def prepare(self, problem, tensors, stream):
+        import torch
+
+        if stream is None:  # a CPU
+            launch = self.make(problem, views(tensors))
+            return lambda _stream: launch()
+        if not hasattr(torch.cuda, "use_mem_pool"):
+            raise Unsupported(f"PyTorch {torch.__version__} has no memory pools (torch.cuda.use_mem_pool); 2.6 and later have")
+        if not hasattr(self, "pool"):
+            self.pool = torch.cuda.MemPool()
+        external = torch.cuda.ExternalStream(stream)
+
+        @contextlib.contextmanager
+        def own():
+            # In this thread alone: a pool is a thread's, and autograd has its own threads otherwise.
+            with torch.cuda.stream(external), torch.cuda.use_mem_pool(self.pool), torch.autograd.set_multithreading_enabled(False):
+                yield
+
+        with own():
+            launch = self.make(problem, views(tensors))
+            launch()  # what is compiled on the first call is so now
+        external.synchronize()
+
+        def run(_stream):
+            with own():
+                return launch()
+
+        return run

@@ -1,0 +1,204 @@
+#include "run/python_providers.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/atomic_file.h"
+#include "support/child_process.h"
+#include "support/content_hash.h"
+#include "support/error.h"
+#include "support/scratch_folder.h"
+#include "trial/record_json.h"
+
+namespace normtune {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Imports of a large library from a cold disk; no kernel is compiled there.
+constexpr std::chrono::seconds answer_limit{180};
+
+std::string own_executable() {
+    return fs::read_symlink("/proc/self/exe").string();
+}
+
+/// The first of these that is there, beside the executable's folder. Throws InputError.
+std::string beside_executable(std::initializer_list<const char*> places, const char* what) {
+    const fs::path folder = fs::path(own_executable()).parent_path();
+    for (const char* place : places) {
+        std::error_code none;
+        if (const fs::path at = folder / place; fs::exists(at, none)) {
+            return at.lexically_normal().string();
+        }
+    }
+    throw InputError(fmt::format("--provider: {} is not where {} looks for it: {}", what, own_executable(),
+                                 (folder / *places.begin()).lexically_normal().string()));
+}
+
+/// A build folder, a wheel, an installed tree.
+std::string package_folder() {
+    return beside_executable({"../python/normtune_provider", "../../normtune_provider", "../share/normtune/python/normtune_provider"},
+                             "the Python package normtune_provider");
+}
+
+std::string library() {
+    return beside_executable({"libnormtune_worker.so", NORMTUNE_LIBRARY_PLACE}, "libnormtune_worker.so");
+}
+
+bool runs(const fs::path& path) {
+    std::error_code none;
+    return fs::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> on_path(const std::string& name) {
+    const char* const path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "" : path;
+    while (!rest.empty()) {
+        const std::string_view folder = rest.substr(0, rest.find(':'));
+        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+        if (const fs::path at = fs::path(folder) / name; !folder.empty() && runs(at)) {
+            return at.string();
+        }
+    }
+    return std::nullopt;
+}
+
+std::string interpreter(const std::string& wanted) {
+    const char* const variable = std::getenv("NORMTUNE_PYTHON");
+    const std::string asked = !wanted.empty() ? wanted : variable != nullptr ? variable : "";
+    if (!asked.empty()) {
+        const auto found = asked.find('/') == std::string::npos ? on_path(asked) : runs(asked) ? std::optional(asked) : std::nullopt;
+        if (!found) {
+            throw InputError(fmt::format("{}: {} is no interpreter that can be run", wanted.empty() ? "NORMTUNE_PYTHON" : "--python",
+                                         quoted_for_message(asked)));
+        }
+        return *found;
+    }
+    const char* const environment = std::getenv("VIRTUAL_ENV");
+    if (const fs::path own = fs::path(environment == nullptr ? "" : environment) / "bin/python3"; environment != nullptr && runs(own)) {
+        return own.string();
+    }
+    const auto found = on_path("python3");
+    if (!found) {
+        throw InputError("--provider: there is no python3 in PATH; name an interpreter with --python");
+    }
+    return *found;
+}
+
+/// Of what a process printed.
+std::string last_line(std::string text) {
+    text.erase(text.find_last_not_of(" \r\n\t") + 1);
+    return text.substr(text.rfind('\n') + 1);
+}
+
+json question(const PythonWish& wish, Backend backend, const std::vector<Problem>& problems) {
+    json list = json::array();
+    for (const Problem& problem : problems) {
+        list.push_back(to_json(problem));
+    }
+    return {{"providers", wish.names}, {"backend", backend_names.name(backend)}, {"problems", std::move(list)}};
+}
+
+}  // namespace
+
+std::vector<std::string> shipped_python_providers() {
+    return {"numpy", "pytorch", "torch_compile", "liger"};
+}
+
+std::vector<std::string> python_worker(const std::string& python) {
+    return {interpreter(python), "-u", package_folder(), "worker", library(), own_executable()};
+}
+
+std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const PythonWish& wish, Backend backend,
+                                                                       const std::vector<Problem>& problems) {
+    const std::string python = interpreter(wish.python);
+    const ScratchFolder folder;
+    write_file_atomically(folder.path("question"), question(wish, backend, problems).dump());
+    const ChildEnd end = run_child({python, "-u", package_folder(), "list", folder.path("question"), folder.path("answer")},
+                                   folder.path("log"), answer_limit);
+    std::error_code none;
+    if (end.status != 0 || end.signal != 0 || end.timed_out) {
+        const std::string said = fs::file_size(folder.path("log"), none) > 0 && !none ? last_line(read_file(folder.path("log"))) : "";
+        throw InputError(fmt::format("--provider: {} ends with {}{}", python, end.description(), said.empty() ? "" : ": " + said));
+    }
+    const json answer = parse_json(read_file(folder.path("answer")), "the providers' answer");
+    const JsonReader root(answer, "the providers' answer: ");
+    const JsonReader list = root.at("providers");
+    std::vector<std::shared_ptr<const PythonProvider>> out;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const JsonReader in = list.element(i);
+        if (const auto missing = in.find("missing")) {
+            throw InputError(fmt::format("--provider {}: {}", in.at("asked_as").text(), missing->text()));
+        }
+        auto provider = std::make_shared<PythonProvider>();
+        provider->python_ = wish.python;
+        provider->read(in, problems);
+        out.push_back(std::move(provider));
+    }
+    return out;
+}
+
+void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& problems) {
+    asked_as_ = in.at("asked_as").text();
+    name_ = in.at("name").text();
+    version_ = in.at("version").text();
+    if (!is_provider(name_) || name_ == own_provider) {
+        throw InputError(fmt::format("--provider {}: calls itself {}; letters, digits and . _ + - make a name, and {} is normtune's own",
+                                     asked_as_, quoted_for_message(name_), own_provider));
+    }
+    digest_ = content_hash(in.json().dump());
+    const JsonReader list = in.at("kernels");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const JsonReader one = list.element(i);
+        Kernel& kernel = kernels_.emplace_back();
+        kernel.manifest = std::make_shared<LaunchManifest>();
+        kernel.manifest->python_provider = asked_as_;
+        kernel.manifest->python = python_;
+        kernel.manifest->provider = name_;
+        kernel.manifest->key = one.at("key").text();
+        if (kernel.manifest->key.empty()) {
+            throw InputError(fmt::format("--provider {}: a kernel of it has an empty key", asked_as_));
+        }
+        kernel.manifest->code_digest =
+            content_hash(fmt::format("{} {} {} {}", name_, version_, one.at("code").text(), kernel.manifest->key));
+        if (const auto rounding = one.find("rounding")) {
+            kernel.manifest->rounding = read_rounding(*rounding);
+        }
+        const std::vector<std::string> refusals = one.at("refusals").texts();
+        for (std::size_t p = 0; p < std::min(problems.size(), refusals.size()); ++p) {
+            if (!refusals[p].empty()) {
+                kernel.refused.emplace(problems[p].key(), refusals[p]);
+            }
+        }
+    }
+}
+
+FolderPlan PythonProvider::plan(const Problem& problem, bool list_pruned) const {
+    FolderPlan out;
+    out.provider = name_;
+    out.points = kernels_.size();
+    out.tallies.push_back({name_ + ".claims", "", 0});
+    RuleTally& tally = out.tallies.front();
+    for (const Kernel& kernel : kernels_) {
+        const auto refused = kernel.refused.find(problem.key());
+        if (refused == kernel.refused.end()) {
+            out.kept.push_back(kernel.manifest);
+            continue;
+        }
+        ++tally.pruned;
+        tally.reason = tally.reason.empty() ? refused->second : tally.reason;
+        if (list_pruned) {
+            out.pruned_by.emplace_back(Candidate(kernel.manifest), 0);
+        }
+    }
+    return out;
+}
+
+}  // namespace normtune

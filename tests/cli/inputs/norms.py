@@ -1,0 +1,132 @@
+"""Providers for provider_test.py, without any library: one that is right, and one for each way to be wrong."""
+
+import ctypes
+import os
+import sys
+import time
+
+from normtune_provider import Unsupported
+
+
+def values(tensor):
+    count = 1
+    for size in tensor.shape:
+        count *= size
+    return (ctypes.c_float * count).from_address(tensor.address)
+
+
+class Norm:
+    provider = "test"
+    version = "1.5"
+    rounding = None
+
+    def __init__(self, key, spoil=None, prepares=None, own=False):
+        self.key, self.spoil, self.prepares, self.own = key, spoil, prepares, own
+
+    def claims(self, problem):
+        return problem.mode == "forward" and problem.dtype == "fp32" and problem.plain or "is for forward, fp32, as plain as can be"
+
+    def prepare(self, problem, tensors, stream):
+        if self.prepares:
+            self.prepares()
+        x, gamma, y, rstd = (values(tensors[name]) for name in ("x", "gamma", "y", "rstd"))
+        own = (ctypes.c_float * len(y))() if self.own else None
+        cols = problem.cols
+
+        def run(stream):
+            for row in range(problem.rows):
+                of_row = x[row * cols:(row + 1) * cols]
+                scale = 1 / (sum(value * value for value in of_row) / cols + problem.eps) ** 0.5
+                rstd[row] = scale
+                (own if self.own else y)[row * cols:(row + 1) * cols] = [value * scale * g for value, g in zip(of_row, gamma)]
+            if self.spoil:
+                self.spoil(x, y, rstd)
+            return {"y": Array(own, tensors["y"].shape)} if self.own else None
+
+        return run
+
+
+class Array:
+    """What NumPy takes for an array."""
+
+    def __init__(self, memory, shape):
+        self.memory = memory
+        self.__array_interface__ = {"shape": shape, "typestr": "<f4", "data": (ctypes.addressof(memory), False), "version": 3}
+
+
+def doubled(x, y, rstd):
+    y[7] = 2 * y[7]
+
+
+def into_x(x, y, rstd):
+    x[0] = 0
+
+
+def fails(*_):
+    raise ValueError("no such luck\nand more")
+
+
+def refuses(*_):
+    raise Unsupported("not on a Tuesday")
+
+
+def out_of_memory(*_):
+    raise MemoryError("of its own")
+
+
+def leaves(*_):
+    print("leaving", flush=True)
+    sys.exit(7)
+
+
+def dies(*_):
+    os.abort()
+
+
+def hangs(*_):
+    time.sleep(600)
+
+
+def right():
+    return [Norm("right")]
+
+
+def own():
+    return [Norm("own", own=True)]
+
+
+def wrong():
+    return [
+        Norm("right"),
+        Norm("doubled", doubled),
+        Norm("into_x", into_x),
+        Norm("fails_later", fails),
+        Norm("fails_at_once", prepares=fails),
+        Norm("refuses", prepares=refuses),
+        Norm("out_of_memory", out_of_memory),
+        Norm("leaves", leaves),
+        Norm("dies", prepares=dies),
+        Norm("hangs", hangs),
+    ]
+
+
+def two_of_a_name():
+    return [Norm("right"), Norm("right")]
+
+
+def nothing():
+    return []
+
+
+def unfinished():
+    return [object()]
+
+
+def named_badly():
+    norm = Norm("right")
+    norm.provider = "normtune"
+    return [norm]
+
+
+def raises():
+    raise RuntimeError("the factory is closed")

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Python providers on the CPU device: what is right is measured, whatever goes wrong is an outcome, and the rest goes on."""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import harness
+
+PROBLEM = "rms_norm/forward/fp32/llama/8x32"
+WRONG = {
+    "right": ("passed", ""),
+    "doubled": ("incorrect", "y[0][7] = "),
+    "into_x": ("incorrect", "x[0][0] was overwritten, though it is an input"),
+    "fails_later": ("launch_failed", "ValueError: no such luck"),
+    "fails_at_once": ("compile_failed", "ValueError: no such luck"),
+    "refuses": ("unsupported", "not on a Tuesday"),
+    "out_of_memory": ("out_of_memory", "MemoryError: of its own"),
+    "leaves": ("crashed", "the worker exited with status 7; it said: leaving"),
+    "dies": ("crashed", "the worker was killed by SIGABRT"),
+    "hangs": ("timed_out", "no answer within"),
+}
+
+
+def expect(condition, *what):
+    if not condition:
+        print("FAILED:", *what)
+        expect.failed = True
+
+
+expect.failed = False
+
+
+def outcomes(folder, out):
+    records = json.loads((folder.work / out / "results.json").read_text())["records"]
+    return {record.get("candidate", "normtune"): record for record in records}
+
+
+def faults(folder):
+    run = folder.run(f"normtune verify --provider norms.py:wrong --candidates-only --problem {PROBLEM} --backend cpu --timeout 5s --out a --quiet")
+    expect(run.returncode == 5, "exit code", run.returncode, run.stderr.decode())
+    for key, record in outcomes(folder, "a").items():
+        outcome, reason = WRONG[key]
+        expect(record["outcome"] == outcome and reason in record["reason"], key, record["outcome"], record["reason"])
+    expect(len(outcomes(folder, "a")) == len(WRONG), outcomes(folder, "a").keys())
+
+
+def measured(folder):
+    """Beside normtune's own, in the same rounds; the record's command line runs it again; what was begun goes on."""
+    run = folder.run(f"normtune sweep --provider norms.py:right --problem {PROBLEM} --space quick --strategy random --trials 2 --backend cpu --out b --quiet")
+    expect(run.returncode == 0, run.returncode, run.stderr.decode())
+    results = json.loads((folder.work / "b/results.json").read_text())
+    expect(results["environment"]["providers"] == ["test 1.5"], results["environment"])
+    records = {record.get("provider", "normtune"): record for record in results["records"]}
+    mine = records["test"]
+    expect(mine["outcome"] == "passed" and mine["candidate"] == "right" and mine["measurement"]["p50_us"] > 0, mine)
+    rounds = {len(record["measurement"]["rounds"]) > 0 for record in results["records"]}
+    expect(rounds == {True} and len(results["records"]) == 3, results["records"])
+    expect("--candidates-only --provider norms.py:right --config test:right" in mine["repeat"], mine["repeat"])
+    again = folder.run(mine["repeat"].replace("sweep", "verify", 1) + " --out c --quiet")
+    expect(again.returncode == 0 and outcomes(folder, "c")["right"]["outcome"] == "passed", again.stderr.decode())
+    resumed = folder.run("normtune sweep --resume b")
+    expect(resumed.returncode == 0, "--resume", resumed.stderr.decode())
+    (folder.work / "norms.py").write_text((folder.work / "norms.py").read_text() + "\n# changed\n")
+    resumed = folder.run("normtune sweep --resume b")
+    expect(resumed.returncode == 2 and b"test 1.5: has changed since the run began" in resumed.stderr, resumed.stderr.decode())
+    # A rounding of its own is what it is judged by; an empty --python is that of PATH.
+    plan = folder.run(f"normtune plan --provider norms.py:right --candidates-only --problem {PROBLEM.replace('forward', 'backward')} --backend cpu")
+    expect(plan.returncode == 0 and b"test.claims" in plan.stdout, plan.stdout.decode(), plan.stderr.decode())
+
+
+def own_outputs(folder, python):
+    """Outputs in memory of its own are looked at as well; NumPy copies them."""
+    run = folder.run(f"normtune sweep --provider norms.py:own --candidates-only --problem {PROBLEM} --backend cpu --python {python} --out d --quiet")
+    expect(run.returncode == 0 and outcomes(folder, "d")["own"]["outcome"] == "passed", run.stderr.decode(), run.stdout.decode())
+    problems = "--shapes tiny.yaml --dtype fp32,fp16,bf16"
+    (folder.work / "tiny.yaml").write_text("problems:\n  - {rows: 64, cols: 96}\n") if False else None
+    for problem in (PROBLEM, "rms_norm/forward/fp16/gemma/64x96/stride160/offset1", "rms_norm/forward/fp32/none/3x1000/weightless"):
+        run = folder.run(f"normtune sweep --provider numpy --candidates-only --problem {problem} --backend cpu --python {python} --out e{problem.count('/')}{len(problem)} --quiet")
+        expect(run.returncode == 0, problem, run.stderr.decode())
+        record = outcomes(folder, f"e{problem.count('/')}{len(problem)}")["rms_norm"]
+        expect(record["outcome"] == "passed" and record["measurement"], problem, record["reason"])
+    run = folder.run(f"normtune sweep --provider numpy --candidates-only --problem {PROBLEM.replace('fp32', 'bf16')} --backend cpu --python {python}")
+    expect(run.returncode == 2 and b"NumPy has no bf16" in run.stderr, run.stderr.decode())
+
+
+def told(folder):
+    """One clear line, and exit code 2."""
+    sweep = f"normtune sweep --problem {PROBLEM} --backend cpu --candidates-only --out f"
+    for words, line in (
+        ("--provider norms.py:missing", "--provider norms.py:missing: AttributeError: module '.*' has no attribute 'missing'"),
+        ("--provider none.py:all", "--provider none.py:all: there is no .*none.py"),
+        ("--provider no_such_module:all", "--provider no_such_module:all: no_such_module is not installed for .*python3"),
+        ("--provider liger", "--provider liger: liger_kernel is not installed for .*"),
+        ("--provider ligre", "--provider: 'ligre' is none of the shipped providers .numpy, pytorch, .*, nor MODULE:FACTORY"),
+        ("--provider norms.py:raises", "its factory raises RuntimeError: the factory is closed"),
+        ("--provider norms.py:nothing", "its factory returns no kernel"),
+        ("--provider norms.py:unfinished", "has no provider; docs/providers.md"),
+        ("--provider norms.py:named_badly", "calls itself 'normtune'"),
+        ("--provider norms.py:two_of_a_name", "is a second test:right for rms_norm"),
+        ("--provider norms.py:right --python /no/python", "--python: '/no/python' is no interpreter that can be run"),
+        ("--provider norms.py:right --python false", "--provider: .*false ends with exit status 1"),
+        ("--provider norms.py:right --config test:left", "no test:left is left on the selected problems"),
+        ("--python python3", "--candidates-only leaves out"),
+    ):
+        run = folder.run(f"{sweep} {words}".replace("--candidates-only ", "" if "--config" in words else "--candidates-only "))
+        text = run.stderr.decode()
+        expect(run.returncode == 2 and re.search(line, text) and text.count("\n") == 1, words, run.returncode, text)
+    run = folder.run(f"normtune plan --problem {PROBLEM} --provider norms.py:right --arch sm_90 --compile")
+    expect(run.returncode == 2 and b"--compile: what a Python provider launches" in run.stderr, run.stderr.decode())
+
+
+def library(path):
+    """It shows its interface and nothing else, and refuses what is no worker's command line."""
+    symbols = subprocess.run(["nm", "--dynamic", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    names = {line.split()[-1] for line in symbols.splitlines()}
+    expect(names == {"normtune_worker_serve", "normtune_worker_interface"}, names)
+    loaded = ctypes.CDLL(path)
+    expect(loaded.normtune_worker_interface() == 1, "interface")
+    words = (ctypes.c_char_p * 2)(b"normtune", b"devices")
+    expect(loaded.normtune_worker_serve(b"normtune", 2, words, (ctypes.c_void_p * 5)()) == 2, "serves anything")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--normtune", required=True)
+    normtune = pathlib.Path(parser.parse_args().normtune).resolve()
+    if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
+        library(str(normtune.parent / "libnormtune_worker.so"))
+        for part in (faults, measured):
+            with harness.Folder(normtune) as folder:
+                part(folder)
+        python = next((one for one in (sys.executable, "/usr/bin/python3", os.environ.get("NORMTUNE_NUMPY_PYTHON")) if one and subprocess.run([one, "-c", "import numpy"], capture_output=True, check=False).returncode == 0), None)
+        if python is None:
+            print("NumPy is not installed: its provider is not run")
+            expect(not os.environ.get("CI"), "CI skips no test for a missing tool")
+        else:
+            with harness.Folder(normtune) as folder:
+                own_outputs(folder, python)
+    with harness.Folder(normtune) as folder:
+        told(folder)
+    return 1 if expect.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
