@@ -12,9 +12,9 @@ namespace normtune {
 
 struct CandidateChoice {
     std::vector<std::shared_ptr<const KernelFolder>> folders;
-    std::vector<std::shared_ptr<const PythonProvider>> providers;  // that answered about the selected problems
-    bool alone = false;                                            // none of normtune's own beside them
-    std::string only;  // the identity of the one candidate that is wanted of them; empty: all are
+    bool alone = false;  // none of normtune's own beside them
+    std::string only;    // the identity of the one candidate that is wanted of them; empty: all are
+    std::vector<std::shared_ptr<const PythonProvider>> providers = {};  // that answered about the selected problems
 
     bool empty() const { return folders.empty() && providers.empty(); }
 

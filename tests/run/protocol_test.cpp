@@ -7,6 +7,7 @@
 
 #include "run/worker/channel.h"
 #include "support/error.h"
+#include "trial/launch_manifest.h"
 
 namespace normtune {
 namespace {
@@ -48,6 +49,19 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     EXPECT_EQ(built.trial, 3U);
     EXPECT_EQ(built.candidate, Candidate(configuration));
     EXPECT_FALSE(built.verify);
+
+    auto callable = std::make_shared<LaunchManifest>();
+    callable->python_provider = "norms.py:providers";
+    callable->provider = "acme";
+    callable->key = "norm";
+    callable->code_digest = "abc";
+    callable->rounding = RoundingContract{{.normal = true}, {.terms = true}};
+    const Candidate python = through_request(BuildRequest{4, Candidate(callable), true}).candidate;
+    ASSERT_NE(python.manifest(), nullptr);
+    EXPECT_EQ(python.identity(), "acme:norm");
+    EXPECT_EQ(python.manifest()->python_provider, "norms.py:providers");
+    EXPECT_EQ(python.manifest()->code_digest, "abc");
+    EXPECT_EQ(python.manifest()->rounding, callable->rounding);
 
     const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1}});
     EXPECT_EQ(measured.trial, 5U);
