@@ -9,8 +9,9 @@ A factory is a function without arguments that returns a list of kernels. A kern
     claims(problem)            True, or a text: why it is not for this Problem
     prepare(problem, tensors, stream)   a function of a stream that queues the op once on these tensors, {name: Tensor}
 
-`prepare` is called for each buffer set and is not timed: it may compile, allocate, launch on the stream, and wait. What it returns is captured into a
-graph: it queues work on the stream that it is given, and waits for nothing. Where it returns a dict {name: array}, these are outputs in memory of its own.
+`prepare` is called for each buffer set and is not timed: it may compile, allocate, launch on the stream, and wait. What it returns is
+captured into a graph: it queues work on the stream that it is given, and waits for nothing. Where it returns a dict {name: array}, these
+are outputs in memory of its own.
 """
 
 import dataclasses

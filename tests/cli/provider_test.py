@@ -42,7 +42,7 @@ def outcomes(folder, out):
 
 
 def faults(folder):
-    run = folder.run(f"normtune verify --provider norms.py:wrong --candidates-only --problem {PROBLEM} --backend cpu --timeout 5s --out a --quiet")
+    run = folder.run(f"normtune verify --provider norms.py:wrong --candidates-only --problem {PROBLEM} --backend cpu --timeout 4s --out a --quiet")
     expect(run.returncode == 5, "exit code", run.returncode, run.stderr.decode())
     for key, record in outcomes(folder, "a").items():
         outcome, reason = WRONG[key]
@@ -52,7 +52,8 @@ def faults(folder):
 
 def measured(folder):
     """Beside normtune's own, in the same rounds; the record's command line runs it again; what was begun goes on."""
-    run = folder.run(f"normtune sweep --provider norms.py:right --problem {PROBLEM} --space quick --strategy random --trials 2 --backend cpu --out b --quiet")
+    run = folder.run(f"normtune sweep --provider norms.py:right --problem {PROBLEM} --space quick --strategy random --trials 2 --backend cpu "
+                     "--out b --quiet")
     expect(run.returncode == 0, run.returncode, run.stderr.decode())
     results = json.loads((folder.work / "b/results.json").read_text())
     expect(results["environment"]["providers"] == ["test 1.5"], results["environment"])
@@ -69,24 +70,27 @@ def measured(folder):
     (folder.work / "norms.py").write_text((folder.work / "norms.py").read_text() + "\n# changed\n")
     resumed = folder.run("normtune sweep --resume b")
     expect(resumed.returncode == 2 and b"test 1.5: has changed since the run began" in resumed.stderr, resumed.stderr.decode())
-    # A rounding of its own is what it is judged by; an empty --python is that of PATH.
     plan = folder.run(f"normtune plan --provider norms.py:right --candidates-only --problem {PROBLEM.replace('forward', 'backward')} --backend cpu")
     expect(plan.returncode == 0 and b"test.claims" in plan.stdout, plan.stdout.decode(), plan.stderr.decode())
 
 
 def own_outputs(folder, python):
     """Outputs in memory of its own are looked at as well; NumPy copies them."""
-    run = folder.run(f"normtune sweep --provider norms.py:own --candidates-only --problem {PROBLEM} --backend cpu --python {python} --out d --quiet")
+    run = folder.run(f"normtune sweep --provider norms.py:own --candidates-only --problem {PROBLEM} --backend cpu --python {python} --out d "
+                     "--quiet")
     expect(run.returncode == 0 and outcomes(folder, "d")["own"]["outcome"] == "passed", run.stderr.decode(), run.stdout.decode())
-    problems = "--shapes tiny.yaml --dtype fp32,fp16,bf16"
-    (folder.work / "tiny.yaml").write_text("problems:\n  - {rows: 64, cols: 96}\n") if False else None
-    for problem in (PROBLEM, "rms_norm/forward/fp16/gemma/64x96/stride160/offset1", "rms_norm/forward/fp32/none/3x1000/weightless"):
-        run = folder.run(f"normtune sweep --provider numpy --candidates-only --problem {problem} --backend cpu --python {python} --out e{problem.count('/')}{len(problem)} --quiet")
+    numpy = f"normtune sweep --provider numpy --candidates-only --backend cpu --python {python} --quiet"
+    for out, problem in enumerate((PROBLEM, "rms_norm/forward/fp16/gemma/64x96/stride160/offset1", "rms_norm/forward/fp32/none/3x1000/weightless")):
+        run = folder.run(f"{numpy} --problem {problem} --out numpy{out}")
         expect(run.returncode == 0, problem, run.stderr.decode())
-        record = outcomes(folder, f"e{problem.count('/')}{len(problem)}")["rms_norm"]
+        record = outcomes(folder, f"numpy{out}")["rms_norm"]
         expect(record["outcome"] == "passed" and record["measurement"], problem, record["reason"])
-    run = folder.run(f"normtune sweep --provider numpy --candidates-only --problem {PROBLEM.replace('fp32', 'bf16')} --backend cpu --python {python}")
+    run = folder.run(f"{numpy} --problem {PROBLEM.replace('fp32', 'bf16')}")
     expect(run.returncode == 2 and b"NumPy has no bf16" in run.stderr, run.stderr.decode())
+
+
+def has_numpy(python):
+    return subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0
 
 
 def told(folder):
@@ -135,7 +139,7 @@ def main():
         for part in (faults, measured):
             with harness.Folder(normtune) as folder:
                 part(folder)
-        python = next((one for one in (sys.executable, "/usr/bin/python3", os.environ.get("NORMTUNE_NUMPY_PYTHON")) if one and subprocess.run([one, "-c", "import numpy"], capture_output=True, check=False).returncode == 0), None)
+        python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)
         if python is None:
             print("NumPy is not installed: its provider is not run")
             expect(not os.environ.get("CI"), "CI skips no test for a missing tool")
