@@ -70,6 +70,10 @@ std::string gpu_words(const Configuration& c, const Problem& problem, const Devi
     std::string out =
         fmt::format("A program has {} in {}: {} of {} each{}.\n", count(layout.threads, "thread"), count(c.num_warps, "warp"),
                     count(layout.groups, "row"), count(c.threads_per_row, "thread"), layout.groups > 1 ? " side by side" : "");
+    if (c.cluster > 1) {
+        out += fmt::format("A row is spread over a cluster of {}, which exchange its sums through their shared memory.\n",
+                           count(c.cluster, "program"));
+    }
     if (c.tile_rows > 1) {
         out += fmt::format("Each group of threads holds {} rows at a time, so that a program takes {} in a step.\n", c.tile_rows,
                            count(layout.step_rows, "row"));
@@ -77,10 +81,11 @@ std::string gpu_words(const Configuration& c, const Problem& problem, const Devi
     out += fmt::format("A thread reads {} bytes ({}) at a time, {} a row", layout.vector_bytes, count(layout.vector_elements, "element"),
                        layout.row_accesses == 1 ? "once" : fmt::format("{} times", layout.row_accesses));
     out += layout.chunks > 1 ? fmt::format(", in {} blocks of {} columns.\n", layout.chunks, c.block_size) : ".\n";
-    out += fmt::format("The grid has {} for {}; a program takes {} one after another at most.\n", count(grid.programs, "program"),
-                       count(problem.shape.rows, "row"), count(serial_passes(c, problem, device), "step"));
+    const char* taker = c.cluster > 1 ? "cluster" : "program";
+    out += fmt::format("The grid has {} for {}; a {} takes {} one after another at most.\n", count(grid.programs, taker),
+                       count(problem.shape.rows, "row"), taker, count(serial_passes(c, problem, device), "step"));
     out += fmt::format("That is {:.2f} programs a compute unit; of {} at most {} can be resident there.\n",
-                       static_cast<double>(grid.programs) / std::max(device.compute_units, 1), count(layout.threads, "thread"),
+                       static_cast<double>(grid.programs * c.cluster) / std::max(device.compute_units, 1), count(layout.threads, "thread"),
                        gpu::resident_programs(c, device));
     if (layout.slots > 0) {
         out += fmt::format("Shared memory has {} of {}{}.\n", count(layout.slots, "slot"), count(layout.step_rows, "row"),

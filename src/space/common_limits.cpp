@@ -28,7 +28,7 @@ std::int64_t row_groups(const Configuration& c, const Problem& problem) {
 
 std::int64_t programs(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t groups = row_groups(c, problem);
-    return persistent(c) ? std::min(groups, c.programs_per_sm * units_in_use(c, device)) : groups;
+    return persistent(c) ? std::min(groups, most_persistent_programs(c, device)) : groups;
 }
 
 bool tiled(const Configuration& c, const Problem& problem) {
@@ -42,7 +42,7 @@ bool holds_inert(const BackendTraits& traits, Axis axis) {
 /// Columns that a row's threads take at once; a backend without vector_bytes counts single ones.
 std::int64_t columns_at_once(const Configuration& c, const Problem& problem, bool vectors) {
     const int elements = vectors ? access_bytes(c.vector_bytes, problem) / bytes_of(problem.operation.dtype) : 1;
-    return std::int64_t{c.threads_per_row} * elements;
+    return std::int64_t{c.cluster} * c.threads_per_row * elements;
 }
 
 bool in_blocks(const Configuration& c, const Problem& problem, bool row_is_one_block) {
@@ -133,10 +133,12 @@ void add_grid_limits(Limits& limits) {
     limits.add_redundant(Axis::programs_per_sm, "the grid is not persistent", {Axis::grid},
                          [](const Configuration& c, const Problem&, const DeviceInfo&) { return persistent(c); });
     limits.add(Axis::programs_per_sm, "redundant.programs_per_sm.rows", "fewer programs a compute unit already take all rows at once",
-               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin},
+               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin, Axis::cluster},
                [listed = limits.listed(Axis::programs_per_sm)](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    return !persistent(c) || std::none_of(listed.begin(), listed.end(), [&](int fewer) {
-                       return fewer < c.programs_per_sm && fewer * units_in_use(c, d) >= row_groups(c, p);
+                       Configuration with_fewer = c;
+                       with_fewer.programs_per_sm = fewer;
+                       return fewer < c.programs_per_sm && most_persistent_programs(with_fewer, d) >= row_groups(c, p);
                    });
                });
     limits.add_redundant(Axis::unit_margin, "the grid is not persistent", {Axis::grid},
@@ -147,7 +149,7 @@ void add_grid_limits(Limits& limits) {
     const bool lists_per_row = limits.lists(Axis::grid, static_cast<int>(Grid::per_row));
     const bool lists_strided = limits.lists(Axis::grid, static_cast<int>(Grid::persistent_strided));
     limits.add(Axis::grid, "redundant.grid", "packed with one row is per_row; contiguous with one group of rows a program is strided",
-               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin},
+               {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin, Axis::cluster},
                [=](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    if (c.grid == Grid::packed) {
                        return !lists_per_row || c.rows_per_program > 1;
@@ -181,7 +183,7 @@ void add_row_limits(Limits& limits) {
                                                      [&](int smaller) { return smaller < c.block_size && smaller >= p.shape.cols; });
                });
     limits.add(Axis::block_size, "invalid.block_size", "a block must be a multiple of what the row's threads take at once",
-               {Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
+               {Axis::block_size, Axis::threads_per_row, Axis::vector_bytes, Axis::cluster},
                [vectors, one_block](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    return !in_blocks(c, p, one_block) || c.block_size % columns_at_once(c, p, vectors) == 0;
                });
@@ -193,21 +195,21 @@ void add_row_limits(Limits& limits) {
                    return c.residency == Residency::reload || (c.residency == Residency::shared && !shared_whole) || !tiled(c, p);
                });
     limits.add(Axis::residency, "invalid.shared_bytes", "the rows side by side are more than a program's shared memory",
-               {Axis::num_warps, Axis::threads_per_row, Axis::residency},
+               {Axis::num_warps, Axis::threads_per_row, Axis::residency, Axis::cluster},
                [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    return c.residency != Residency::shared || d.shared_bytes_per_program <= 0 ||
-                          p.shape.cols <= d.shared_bytes_per_program / bytes_of(p.operation.dtype) / rows_side_by_side(c, d);
+                          p.shape.cols / c.cluster <= d.shared_bytes_per_program / bytes_of(p.operation.dtype) / rows_side_by_side(c, d);
                });
     limits.add(Axis::reduction, "invalid.reduction", "even has no mask: threads and blocks must divide the columns",
-               {Axis::reduction, Axis::block_size, Axis::threads_per_row, Axis::vector_bytes},
+               {Axis::reduction, Axis::block_size, Axis::threads_per_row, Axis::vector_bytes, Axis::cluster},
                [vectors, one_block](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    return c.reduction != Reduction::even || evenly(c, p, vectors, one_block);
                });
 }
 
 void add_pipeline_limits(Limits& limits) {
-    const std::vector<Axis> launch{Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program,
-                                   Axis::grid,      Axis::programs_per_sm, Axis::unit_margin};
+    const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
+                                   Axis::programs_per_sm, Axis::unit_margin,     Axis::cluster};
     const auto has_next_row = [](const Configuration& c, const Problem& p, const DeviceInfo& d) { return serial_passes(c, p, d) > 1; };
     limits.add_redundant(Axis::stages, "a program has no next row to fetch ahead", launch, has_next_row);
     limits.add_redundant(Axis::gamma, "the op has no gamma", {},
@@ -238,7 +240,7 @@ void add_dgamma_limits(Limits& limits) {
                          [](const Configuration& c, const Problem& p, const DeviceInfo&) { return has_dgamma(p) && publishes(c.dgamma); });
     limits.add(Axis::deferred_steps, "redundant.deferred_steps.rows", "no program has so many steps before its last",
                {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program, Axis::grid, Axis::programs_per_sm, Axis::unit_margin,
-                Axis::tile_rows, Axis::deferred_steps},
+                Axis::tile_rows, Axis::deferred_steps, Axis::cluster},
                [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    return c.deferred_steps == 0 || ceil_div(serial_passes(c, p, d), c.tile_rows) > c.deferred_steps;
                });
@@ -302,6 +304,10 @@ bool divides_evenly(const Configuration& c, const Problem& problem, const Backen
 
 std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
     return std::max(1, device.compute_units - c.unit_margin);
+}
+
+std::int64_t most_persistent_programs(const Configuration& c, const DeviceInfo& device) {
+    return std::max<std::int64_t>(1, c.programs_per_sm * units_in_use(c, device) / c.cluster);
 }
 
 bool has_dgamma(const Problem& problem) {

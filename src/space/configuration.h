@@ -16,8 +16,8 @@ NORMTUNE_ENUMERATION(GammaPlacement, gamma_names, hoisted, before, after);
 NORMTUNE_ENUMERATION(CacheHint, cache_hint_names, default_, streaming, cache_global);
 NORMTUNE_ENUMERATION(OffsetBits, offset_bits_names, auto_, _32, _64);
 // cooperative: partials, reduced in the same launch; published: partials, reduced by a launch that takes each of them as
-// soon as it is written.
-NORMTUNE_ENUMERATION(DgammaMethod, dgamma_names, partials, atomic, split, cooperative, published);
+// soon as it is written; beside: split, by programs of the same launch.
+NORMTUNE_ENUMERATION(DgammaMethod, dgamma_names, partials, atomic, split, cooperative, published, beside);
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;

@@ -51,12 +51,13 @@ constexpr Words<3> offset_bits_help{{
     "Memory offsets have 32 bits.",
     "Memory offsets have 64 bits.",
 }};
-constexpr Words<5> dgamma_help{{
+constexpr Words<6> dgamma_help{{
     "Each program writes a row of partial sums of gamma's gradient in fp32; a second launch adds them up.",
     "Programs add their sums of gamma's gradient into one fp32 row by atomics; the last one converts it.",
     "gamma's gradient is summed by a pass of its own that reads x and dy by itself.",
     "Programs write partial sums of gamma's gradient, and the last ones add them up in the same launch, with all programs resident.",
     "Programs publish their partial sums early; a second launch takes each as soon as it is written (sm_90 and later).",
+    "Programs beside those of dx, in the same launch, sum gamma's gradient over all rows: they read x and dy by themselves.",
 }};
 
 template <std::size_t N>

@@ -38,9 +38,10 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.tile_rows = 4;
     c.unit_margin = 8;
     c.deferred_steps = 2;
+    c.cluster = 4;
     EXPECT_EQ(c.key(),
               "w8.t32.r16.b2048.reload.where.persistent_strided.runtime.p2.gamma_hoisted.v8.ld_cg.st_streaming.s2.o64."
-              "split.tile128x64x8.wpe2.h4.um8.d2");
+              "split.tile128x64x8.wpe2.h4.um8.d2.c4");
     EXPECT_EQ(Configuration::parse(c.key()), c);
 }
 

@@ -43,7 +43,7 @@ TEST(Schema, TheDocsNameEachColumn) {
     write_results_csv(testing::sample_results(), folder / "results.csv");
     const std::vector<std::vector<std::string>> lines = testing::read_csv(read_file(folder / "results.csv"));
     for (const std::string& column : lines.at(0)) {
-        const bool axis = axis_names.find(column).has_value();  // the docs have "`residency` … `deferred_steps`"
+        const bool axis = axis_names.find(column).has_value();  // the docs have "`residency` … `cluster`"
         EXPECT_TRUE(axis || docs.find('`' + column + '`') != std::string::npos) << column;
     }
 }

@@ -63,6 +63,7 @@ private:
         const bool sums = sums_dgamma(c_, problem_);
         const bool partials = sums && partial_rows(c_, problem_, device_) > 0;
         Launch launch = row_kernel("nt_backward", true);
+        launch.grid[0] += programs_beside(c_, problem_);
         launch.cooperative = partials && c_.dgamma == DgammaMethod::cooperative;
         launch.arguments = {pointer("x", operation_.backward_input()),
                             pointer("gamma", TensorRole::gamma),
@@ -70,7 +71,7 @@ private:
                             pointer("ds", TensorRole::ds),
                             pointer("rstd", TensorRole::rstd),
                             pointer("dx", TensorRole::dx),
-                            pointer("dgamma", TensorRole::dgamma, sums),
+                            pointer("dgamma", TensorRole::dgamma, sums || programs_beside(c_, problem_) > 0),
                             workspace("partials", partials_at, partials),
                             workspace("counter", counter_at, partials),
                             integer("rows", ArgumentType::int64, problem_.shape.rows),
@@ -117,7 +118,8 @@ private:
     Launch row_kernel(const char* name, bool backward) const {
         Launch launch;
         launch.kernel = name;
-        launch.grid[0] = grid_.programs;
+        launch.grid[0] = grid_.programs * c_.cluster;
+        launch.cluster[0] = c_.cluster;
         launch.block[0] = c_.num_warps * device_.warp_size;
         launch.shared_bytes = shared_bytes(c_, problem_, device_, backward);
         return launch;

@@ -28,7 +28,7 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     const int element = bytes_of(problem.operation.dtype);
     out.vector_bytes = access_bytes(c.vector_bytes, problem);
     out.vector_elements = out.vector_bytes / element;
-    out.sweep_cols = c.threads_per_row * out.vector_elements;
+    out.sweep_cols = c.cluster * c.threads_per_row * out.vector_elements;
     if (out.sweep_cols > 0) {
         out.accesses = c.block_size == whole_row ? static_cast<int>(ceil_div(cols, out.sweep_cols)) : c.block_size / out.sweep_cols;
     }
@@ -41,7 +41,7 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
 }
 
 bool sums_dgamma(const Configuration& c, const Problem& problem) {
-    return has_dgamma(problem) && c.dgamma != DgammaMethod::split;
+    return has_dgamma(problem) && c.dgamma != DgammaMethod::split && c.dgamma != DgammaMethod::beside;
 }
 
 bool sums_in_memory(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
@@ -52,16 +52,27 @@ bool has_reduce_kernel(DgammaMethod method) {
     return method == DgammaMethod::partials || method == DgammaMethod::published || method == DgammaMethod::split;
 }
 
+std::int64_t programs_beside(const Configuration& c, const Problem& problem) {
+    return has_dgamma(problem) && c.dgamma == DgammaMethod::beside ? ceil_div(problem.shape.cols, c.reduce_cols) : 0;
+}
+
 std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
     const RowLayout layout = row_layout(c, problem, device);
     const std::int64_t row_warps = ceil_div(c.threads_per_row, device.warp_size);
-    const std::int64_t scratch = row_warps > 1 ? layout.groups * row_warps * c.tile_rows : 0;
+    const std::int64_t scratch = c.cluster > 1 || row_warps > 1 ? c.cluster * layout.groups * row_warps * c.tile_rows : 0;
     std::int64_t bytes = align16(2 * scratch * 4);
     if (problem.operation.affine && c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared) {
         bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements * bytes_of(problem.operation.weight_dtype);
     }
     bytes += std::int64_t{layout.slots} * problem.operation.row_inputs(backward) * c.tile_rows * layout.row_accesses * layout.threads *
              layout.vector_bytes;
+    const auto column_scratch = [&](int width) {
+        const int lanes = c.reduce_cols / width;
+        return std::int64_t{layout.threads} / std::max(lanes, std::min(device.warp_size, layout.threads)) * lanes * width * 4;
+    };
+    if (backward && programs_beside(c, problem) > 0) {
+        bytes = std::max(bytes, column_scratch(std::min(layout.vector_elements, c.reduce_cols)));
+    }
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;
@@ -76,10 +87,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
             bytes = std::max<std::int64_t>(bytes, 16);
         }
         if (c.dgamma == DgammaMethod::cooperative) {
-            const int width = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
-            const int lanes = c.reduce_cols / width;
-            const int warp = std::min(device.warp_size, layout.threads);
-            bytes = std::max<std::int64_t>(bytes, std::int64_t{layout.threads} / std::max(lanes, warp) * lanes * width * 4);
+            bytes = std::max(bytes, column_scratch(c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1));
         }
     }
     return bytes;
@@ -88,7 +96,7 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
 GridShape grid_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t rows = problem.shape.rows;
     const std::int64_t tiles = ceil_div(rows, c.rows_per_program);
-    const std::int64_t most = c.programs_per_sm * units_in_use(c, device);
+    const std::int64_t most = most_persistent_programs(c, device);
     switch (c.grid) {
         case Grid::per_row:
             return {rows, 1};
@@ -112,7 +120,7 @@ SplitShape split_shape(const Configuration& c, const Problem& problem, const Dev
 }
 
 std::int64_t partial_rows(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    if (!has_dgamma(problem)) {
+    if (!has_dgamma(problem) || c.dgamma == DgammaMethod::beside) {
         return 0;
     }
     if (c.dgamma == DgammaMethod::split) {

@@ -17,7 +17,7 @@ struct RowLayout {
     int step_rows = 0;     // rows that a program takes in one step: groups · tile_rows
     int vector_bytes = 0;  // of one access: the configuration's, or less where rows do not start at its multiples
     int vector_elements = 0;
-    int sweep_cols = 0;       // columns that one access of each of a row's threads covers
+    int sweep_cols = 0;       // columns that one access of each of a row's threads covers, in all programs of its cluster
     int accesses = 0;         // of one thread, for one block
     int chunks = 0;           // blocks a row
     int row_accesses = 0;     // accesses · chunks
@@ -30,7 +30,7 @@ RowLayout row_layout(const Configuration& configuration, const Problem& problem,
 /// Dynamic shared memory of the forward or the backward kernel.
 std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);
 
-/// Programs of the forward or backward kernel's grid, and the rows that each is given (per_row: 1).
+/// Programs of the forward or backward kernel's grid, a cluster counted as one, and the rows that each is given (per_row: 1).
 struct GridShape {
     std::int64_t programs = 0;
     std::int64_t rows_per_program = 0;
@@ -42,6 +42,8 @@ bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 /// Does the method have a kernel that sums partial rows (where there are several)?
 bool has_reduce_kernel(DgammaMethod method);
+/// Are gamma's gradients summed by programs of their own in the backward's launch? How many: a tile of columns each.
+std::int64_t programs_beside(const Configuration& configuration, const Problem& problem);
 /// Column tiles and row parts of the `split` kernel.
 struct SplitShape {
     std::int64_t tiles = 0;

@@ -22,8 +22,8 @@ int registers_per_thread(const Configuration& c, const DeviceInfo& device) {
     return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
 }
 
-// May a launch begin before the one ahead of it has ended (programmatic dependent launch)?
-bool has_dependent_launch(const DeviceInfo& device) {
+// sm_90 and later: a launch may begin before the one ahead of it has ended (programmatic dependent launch), and programs share clusters.
+bool has_sm_90(const DeviceInfo& device) {
     constexpr std::string_view prefix = "sm_";
     int number = 0;
     if (device.arch.starts_with(prefix)) {
@@ -78,8 +78,9 @@ std::vector<BackendLimit> gpu_limits() {
         out.push_back({"gpu." + std::move(name), std::move(reason), std::move(axes), admits});
     };
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
-                                   Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin};
-    const std::vector<Axis> row{Axis::num_warps, Axis::threads_per_row, Axis::block_size, Axis::vector_bytes, Axis::tile_rows};
+                                   Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin,      Axis::cluster};
+    const std::vector<Axis> row{Axis::num_warps,    Axis::threads_per_row, Axis::block_size,
+                                Axis::vector_bytes, Axis::tile_rows,       Axis::cluster};
     const auto joined = [](std::vector<Axis> a, const std::vector<Axis>& b) {
         a.insert(a.end(), b.begin(), b.end());
         return a;
@@ -87,9 +88,9 @@ std::vector<BackendLimit> gpu_limits() {
 
     add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows", launch,
         [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
-    add("programs", "more programs than a grid has", launch, [](C c, P p, D d) {
+    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols}), [](C c, P p, D d) {
         const GridShape grid = grid_shape(c, p, d);
-        return grid.programs <= largest_int && grid.rows_per_program <= largest_int;
+        return grid.programs * c.cluster + programs_beside(c, p) <= largest_int && grid.rows_per_program <= largest_int;
     });
     add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
         [](C c, P, D d) { return !persistent(c) || c.programs_per_sm <= resident_programs(c, d); });
@@ -126,21 +127,33 @@ std::vector<BackendLimit> gpu_limits() {
             if (!has_dgamma(p) || c.dgamma == DgammaMethod::atomic) {
                 return true;
             }
-            const int threads = (c.dgamma == DgammaMethod::cooperative ? c.num_warps : c.reduce_warps) * d.warp_size;
+            const int threads =
+                (c.dgamma == DgammaMethod::cooperative || c.dgamma == DgammaMethod::beside ? c.num_warps : c.reduce_warps) * d.warp_size;
             const auto fits = [&](int width) {
                 const int lanes = c.reduce_cols / width;
                 return lanes <= threads && c.reduce_rows * lanes >= threads && c.reduce_rows * lanes / threads * width <= 32;
             };
             const int vector = std::min(c.reduce_cols, row_layout(c, p, d).vector_elements);
             return threads <= d.max_threads_per_program && fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
-                   (c.dgamma != DgammaMethod::split || c.reduce_cols / vector <= threads);
+                   ((c.dgamma != DgammaMethod::split && c.dgamma != DgammaMethod::beside) || c.reduce_cols / vector <= threads);
         });
+    add("beside.in_place", "programs beside those of dx read the dy that these would write over", {Axis::dgamma},
+        [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || !p.operation.in_place; });
     add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}), [](C c, P p, D d) {
         return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
                grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
     });
+    add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
+    add("cluster.rows", "a row over a cluster takes all threads of its programs", {Axis::num_warps, Axis::threads_per_row, Axis::cluster},
+        [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
+    add("cluster.columns", "a program of the cluster would have no column", row, [](C c, P p, D d) {
+        const int sweep = row_layout(c, p, d).sweep_cols;
+        return c.cluster == 1 || p.shape.cols > sweep - sweep / c.cluster;
+    });
+    add("cluster.dgamma", "programs of a cluster have sums of dgamma that a launch of its own adds up: partials, published or split",
+        {Axis::dgamma, Axis::cluster}, [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma); });
     add("published.launch", "published sums are taken by a launch that begins early, which takes sm_90 or newer", {Axis::dgamma},
-        [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || has_dependent_launch(d); });
+        [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || has_sm_90(d); });
     add("published.blocks", "a row in several blocks has its sums in memory, where they are not published at once",
         joined(row, {Axis::dgamma}),
         [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || !sums_in_memory(c, p, d); });

@@ -265,6 +265,7 @@ void EmulatedDevice::run(const Kernel& kernel, Buffers& buffers, int, Workspace 
         request.arguments = pointers.data();
         request.grid_x = static_cast<int>(launch.grid[0]);
         request.grid_y = static_cast<int>(launch.grid[1]);
+        request.cluster = launch.cluster[0];
         request.threads = static_cast<int>(launch.threads());
         request.warp_size = info_.warp_size;
         request.shared_bytes = launch.shared_bytes;

@@ -53,6 +53,23 @@ constexpr Case cases[] = {
     {32, "fused_add_rms_norm/backward/bf16/none/5x100/weightless", "w2.t64.r1.row.registers.masked.per_row"},
     {32, "rms_norm/full/bf16/llama/10x128", "w1.t8.r4.row.registers.even.persistent_contiguous.runtime.tile16x16x2"},
     {32, "fused_add_rms_norm/full/bf16/gemma/6x192/in_place", "w2.t32.r2.row.shared.masked.packed.runtime.split.tile8x16x1"},
+    // Clusters: rows that none of their programs, or not all of them, divide; blocks; tiles; each way of dgamma that they have.
+    {32, "rms_norm/forward/bf16/llama/5x1000", "w1.t32.r1.row.registers.masked.per_row.gamma_before.c4"},
+    {32, "rms_norm/forward/fp32/gemma/7x384/stride400", "w2.t64.r4.row.registers.where.packed.gamma_hoisted.s3.h2.c2"},
+    {32, "fused_add_rms_norm/forward/bf16/llama/6x4104", "w1.t32.r1.row.shared.guard.persistent_strided.p2.gamma_hoisted.s2.c16"},
+    {32, "fused_add_rms_norm/forward/fp16/none/5x2048/residual_fp32", "w1.t32.r1.b1024.reload.even.packed.runtime.c4"},
+    {32, "rms_norm/backward/bf16/llama/13x1160", "w2.t64.r1.row.registers.masked.persistent_strided.p2.gamma_hoisted.s2.tile16x32x2.c2"},
+    {32, "rms_norm/backward/bf16/gemma/11x520/in_place",
+     "w1.t32.r1.row.shared.guard.persistent_contiguous.p4.gamma_hoisted.s3.published.tile16x32x2.c2"},
+    {32, "fused_add_rms_norm/backward/bf16/llama/9x2048/w_fp32", "w1.t32.r1.row.registers.even.per_row.published.tile16x32x2.c8"},
+    {32, "fused_add_rms_norm/backward/fp32/none/14x1200",
+     "w1.t32.r2.row.registers.masked.persistent_strided.runtime.p8.s2.published.tile16x32x2.h2.d1.c4"},
+    {32, "rms_norm/full/fp16/llama/10x3000/offset1", "w2.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
+    {32, "rms_norm/backward/bf16/none/5x900/weightless", "w1.t32.r1.row.reload.masked.packed.c2"},
+    {32, "rms_norm/backward/bf16/llama/9x1500", "w1.t32.r3.row.registers.masked.packed.split.tile16x32x2.c4"},
+    // dgamma by programs beside those of dx.
+    {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r1.row.registers.masked.per_row.gamma_before.beside.tile32x32x2"},
+    {64, "fused_add_rms_norm/backward/fp16/none/37x200/w_fp32", "w2.t32.r4.row.shared.masked.packed.beside.tile32x16x1"},
     {64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r8.row.registers.masked.persistent_strided.runtime.s3"},
     {64, "rms_norm/backward/bf16/llama/15x512",
      "w2.t64.r4.row.registers.even.persistent_strided.runtime.gamma_hoisted.s2.cooperative.tile16x32x2"},
@@ -90,6 +107,7 @@ constexpr Case manifests[] = {
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
      "w2.t64.r1.row.shared.even.persistent_strided.runtime.p2.gamma_hoisted.s3.cooperative.tile16x32x2"},
     {32, "fused_add_rms_norm/full/bf16/gemma/6x192/in_place", "w2.t32.r2.row.shared.masked.packed.runtime.split.tile8x16x1"},
+    {32, "rms_norm/backward/bf16/llama/13x1160", "w2.t64.r1.row.registers.masked.persistent_strided.p2.gamma_hoisted.s2.tile16x32x2.c2"},
     {64, "fused_add_rms_norm/full/bf16/none/9x64", "w2.t32.r4.row.shared.where.packed.gamma_hoisted.tile32x8x1"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, EmulatedManifests, ::testing::ValuesIn(manifests));

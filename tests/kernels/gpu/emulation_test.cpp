@@ -26,7 +26,7 @@ public:
     explicit Probe(int warp_size) : warp_size_(warp_size) {}
 
     /// What is wrong with a kernel of this body, launched `launches` times.
-    std::string run(const std::string& body, int programs, bool cooperative, int launches) {
+    std::string run(const std::string& body, int programs, bool cooperative, int launches, int cluster = 1) {
         const std::string source = "NT_KERNEL(" + std::to_string(threads) +
                                    ", 1)\nprobe(const float* in, float* out, unsigned* counter) {\n"
                                    "    const int t = nt_thread();\n"
@@ -42,6 +42,7 @@ public:
         request.kernel = code->entry("probe");
         request.arguments = arguments;
         request.grid_x = programs;
+        request.cluster = cluster;
         request.threads = threads;
         request.warp_size = warp_size_;
         request.shared_bytes = 2 * threads * 4;
@@ -78,6 +79,7 @@ struct Pair {
     int programs = 1;
     bool cooperative = false;
     int launches = 1;
+    int cluster = 1;
 };
 
 constexpr Pair pairs[] = {
@@ -163,7 +165,38 @@ constexpr Pair pairs[] = {
     {"ReadsTheLaunchAheadTooEarly", "const float before = out[t]; nt_await_previous_launch(); out[t] = before + 1;",
      "reads 4 bytes that the launch ahead wrote", "nt_await_previous_launch(); const float before = out[t]; out[t] = before + 1;", 1, false,
      2},
-};
+    {"WritesToAClusterThatHasNotBegun", "nt_cluster_arrive(); nt_write_remote(s + t, 1, 1); nt_cluster_wait();",
+     "writes to the shared memory of program 1, which may not have begun",
+     "nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); nt_cluster_wait();", 2,
+     false, 1, 2},
+    {"WritesToAClusterThatMayHaveEnded", "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) nt_write_remote(s + t, 1, 1);",
+     "thread 127 of program 0 writes to the shared memory of program 1, which may have ended by then",
+     "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) nt_write_remote(s + t, 1, 1); nt_cluster_arrive(); "
+     "nt_cluster_wait();",
+     2, false, 1, 2},
+    {"ReadsWhatAnotherOfTheClusterWrites",
+     "s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); float v = "
+     "s[t]; "
+     "nt_cluster_wait(); out[t + 128 * nt_program_x()] = v;",
+     "with nothing that orders the two",
+     "s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); "
+     "nt_cluster_wait(); out[t + 128 * nt_program_x()] = s[t];",
+     2, false, 1, 2},
+    {"WritesOverWhatAnotherOfTheClusterReads",
+     "nt_cluster_arrive(); nt_cluster_wait(); s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) out[t] = s[t];"
+     "else nt_write_remote(s + t, 0, 1);\n nt_cluster_arrive(); nt_cluster_wait();",
+     "thread 126 of program 0 reads 4 bytes that thread 126 of program 1 wrote, with nothing that orders the two",
+     "nt_cluster_arrive(); nt_cluster_wait(); s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) out[t] = s[t];"
+     "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 1) nt_write_remote(s + t, 0, 1);\n nt_cluster_arrive(); "
+     "nt_cluster_wait();",
+     2, false, 1, 2},
+    {"OneOfTheClusterLeavesOutTheBarrier", "if (nt_program_x() == 0) { nt_cluster_arrive(); nt_cluster_wait(); }",
+     "at the cluster's barrier of", "nt_cluster_arrive(); nt_cluster_wait();", 2, false, 1, 2},
+    {"TwoHalvesOfTheClustersBarrier", "nt_cluster_wait(); nt_cluster_arrive();", "without having come to it",
+     "nt_cluster_arrive(); nt_cluster_wait();", 2, false, 1, 2},
+    {"ComesToTheClustersBarrierAgain", "nt_cluster_arrive(); nt_cluster_arrive(); nt_cluster_wait();", "again without having waited",
+     "nt_cluster_arrive(); nt_cluster_wait(); nt_cluster_arrive(); nt_cluster_wait();", 2, false, 1, 2},
+};  // namespace normtune
 
 void PrintTo(const Pair& pair, std::ostream* out) {
     *out << pair.name;
@@ -174,9 +207,9 @@ class EmulatedProbes : public ::testing::TestWithParam<Pair> {};
 TEST_P(EmulatedProbes, TellsWhatIsWrongAndPassesWhatIsRight) {
     const Pair& pair = GetParam();
     for (const int warp_size : {32, 64}) {
-        const std::string told = Probe(warp_size).run(pair.wrong, pair.programs, pair.cooperative, pair.launches);
+        const std::string told = Probe(warp_size).run(pair.wrong, pair.programs, pair.cooperative, pair.launches, pair.cluster);
         EXPECT_NE(told.find(pair.told), std::string::npos) << "told: " << told;
-        EXPECT_EQ(Probe(warp_size).run(pair.right, pair.programs, pair.cooperative, pair.launches), "");
+        EXPECT_EQ(Probe(warp_size).run(pair.right, pair.programs, pair.cooperative, pair.launches, pair.cluster), "");
     }
 }
 
@@ -207,7 +240,7 @@ constexpr Mutation mutations[] = {
     {"GroupBarrierOfRowSum", 32, "rms_norm/forward/bf16/llama/3x512", "w4.t64.r2.row.registers.masked.packed",
      "nt_group_barrier(nt_group(), nt_threads_per_row);", "", "shared memory"},
     {"BothScratchAreasTheSame", 32, "rms_norm/forward/bf16/llama/8x512", "w2.t64.r4.row.registers.masked.packed",
-     "(step & 1) * nt_scratch_floats", "0 * nt_scratch_floats", "shared memory"},
+     "(step & 1) * nt_scratch_floats + nt_group()", "0 * nt_scratch_floats + nt_group()", "shared memory"},
     {"BarrierBeforeGroupsAreCombined", 32, "rms_norm/backward/bf16/llama/8x512", "w4.t64.r2.row.registers.masked.packed",
      "if constexpr (!nt_publishes) {\n            nt_barrier();\n        }", "", "shared memory"},
     {"BarrierWhileGroupsAreCombined", 64, "rms_norm/backward/bf16/llama/9x128", "w2.t16.r8.row.registers.masked.packed",
@@ -236,6 +269,15 @@ constexpr Mutation mutations[] = {
      "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
      "out);",
      "shared memory"},
+    {"ClustersSumBeforeAllHaveBegun", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2", "if (first) {",
+     "if (false) {", "again without having waited"},
+    {"ScratchOfAClusterTheSame", 32, "rms_norm/forward/bf16/llama/8x1024", "w2.t64.r4.row.registers.masked.packed.c2",
+     "reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats, step == 0", "reinterpret_cast<float*>(shared), step == 0",
+     "shared memory of program"},
+    {"PlaceInTheClustersScratch", 32, "rms_norm/forward/bf16/llama/3x2048", "w2.t64.r1.row.registers.masked.per_row.c4",
+     "scratch + i * parts + nt_cluster_rank() * Warps + warp", "scratch + i * parts + warp", "shared memory of program"},
+    {"AllOfAClusterWriteTheScale", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2",
+     "(NT_CLUSTER == 1 || nt_cluster_rank() == 0) && nt_lane() == 0", "nt_lane() == 0", "rstd"},
     {"ColumnsBeyondTheRow", 32, "rms_norm/forward/bf16/llama/3x96/stride104", "w1.t32.r1.row.registers.masked.per_row",
      "|| column < nt_cols", "|| true", "beyond the row's end"},
     {"RowsBeyondTheLast", 64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r4.row.reload.masked.packed", "nt_step_rows == 1 || row_ < rows",

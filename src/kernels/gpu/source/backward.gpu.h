@@ -171,6 +171,11 @@ NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
     if (nt_sums_dgamma && NT_IS(DGAMMA, cooperative)) {
         bytes = nt_max(bytes, nt_column_scratch(nt_tile_lanes, nt_tile_width, nt_threads) * 4);
     }
+#if NT_IS(DGAMMA, beside)
+    if (nt_affine) {
+        bytes = nt_max(bytes, nt_split_scratch(nt_threads) * 4);
+    }
+#endif
     return bytes;
 }
 
@@ -181,6 +186,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
     static_assert(nt_backward_bytes(inputs) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
+    nt_begin_in_cluster();
     nt_release_next_launch();
     char* shared = nt_dynamic_shared();
     rows_type from;
@@ -189,7 +195,18 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     if constexpr (nt_fused) {
         from.base[2] = ds;
     }
-    const int program = nt_program_x();
+#if NT_IS(DGAMMA, beside)
+    // The first programs have a tile of dgamma's columns each; those of dx follow.
+    if constexpr (nt_affine) {
+        if (nt_program_x() < nt_reduce_tiles) {
+            nt_split_columns<nt_threads>(x, dy, rstd, dgamma, nullptr, rows, 1, reinterpret_cast<float*>(shared));
+            return;
+        }
+    }
+    const int program = nt_program_x() - (nt_affine ? nt_reduce_tiles : 0);
+#else
+    const int program = nt_cluster_index();
+#endif
     const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
     const int steps = walk.steps();
     nt_stage<rows_type, inputs> stage(from, walk, shared, steps);

@@ -26,13 +26,14 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     typedef nt_rows<inputs, NT_X_STRIDE, -1> rows_type;
     static_assert(nt_shared_bytes(inputs) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
+    nt_begin_in_cluster();
     char* shared = nt_dynamic_shared();
     rows_type from;
     from.base[0] = x;
     if constexpr (nt_fused) {
         from.base[1] = residual;
     }
-    const nt_walk walk{static_cast<nt_index>(rows), nt_program_x(), programs, rows_per_program};
+    const nt_walk walk{static_cast<nt_index>(rows), nt_cluster_index(), programs, rows_per_program};
     const int steps = walk.steps();
     nt_stage<rows_type, inputs> stage(from, walk, shared, steps);
     stage.start();
@@ -100,7 +101,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         for (int held = 0; held < nt_held_rows; ++held) {
             sum[held] = nt_rsqrt(sum[held] * (1.0f / static_cast<float>(nt_cols)) + eps);
             const nt_index row = walk.row(step, held);
-            if (nt_lane() == 0 && walk.has(row)) {
+            if ((NT_CLUSTER == 1 || nt_cluster_rank() == 0) && nt_lane() == 0 && walk.has(row)) {
                 rstd[row] = sum[held];
             }
         }

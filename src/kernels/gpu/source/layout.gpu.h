@@ -19,7 +19,7 @@ constexpr int nt_groups = nt_threads / nt_threads_per_row;  // rows side by side
 constexpr int nt_held_rows = NT_TILE_ROWS;                  // rows that a group holds at once
 constexpr int nt_step_rows = nt_groups * nt_held_rows;      // rows that a program takes in one step
 constexpr int nt_width = NT_VECTOR;                         // elements of one access
-constexpr int nt_sweep_cols = nt_threads_per_row * nt_width;
+constexpr int nt_sweep_cols = NT_CLUSTER * nt_threads_per_row * nt_width;
 constexpr int nt_accesses = NT_BLOCK > 0 ? NT_BLOCK / nt_sweep_cols : nt_ceil_div(nt_cols, nt_sweep_cols);  // a block
 constexpr int nt_chunks = NT_BLOCK > 0 ? nt_ceil_div(nt_cols, NT_BLOCK) : 1;
 constexpr int nt_row_accesses = nt_accesses * nt_chunks;
@@ -28,7 +28,7 @@ constexpr bool nt_fused = NT_FUSED != 0;
 
 // dgamma's sums of a program: in registers, or in memory where a row's blocks are more than registers hold. Of several
 // programs they are partial sums, which some methods publish before the last rows' dx is written.
-constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && !NT_IS(DGAMMA, split);
+constexpr bool nt_sums_dgamma = NT_BACKWARD && nt_affine && !NT_IS(DGAMMA, split) && !NT_IS(DGAMMA, beside);
 constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
 [[maybe_unused]] constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
 constexpr bool nt_publishes = nt_sums_in_registers && (NT_IS(DGAMMA, published) || NT_IS(DGAMMA, cooperative));
@@ -49,7 +49,7 @@ constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, NT_STA
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
 /// shared memory where the row lies there), slots. The sums of dgamma use it again from the start or, published, follow.
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
-constexpr int nt_scratch_floats = nt_row_warps > 1 ? nt_groups* nt_row_warps* nt_held_rows : 0;
+constexpr int nt_scratch_floats = NT_CLUSTER > 1 || nt_row_warps > 1 ? NT_CLUSTER * nt_groups * nt_row_warps * nt_held_rows : 0;
 NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
 constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
 constexpr bool nt_gamma_in_shared = nt_affine && NT_IS(GAMMA, hoisted) && NT_IS(RESIDENCY, shared);
@@ -69,7 +69,14 @@ NT_DEVICE char* nt_gamma_piece(char* shared, int access) { return shared + nt_ga
 /// A thread's place in its row: group, and column of its `access`-th vector of the row.
 NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
 NT_DEVICE int nt_lane() { return nt_thread() % nt_threads_per_row; }
-NT_DEVICE int nt_column(int access) { return access * nt_sweep_cols + nt_lane() * nt_width; }
+NT_DEVICE int nt_row_lane() {  // among all threads of the row
+    if constexpr (NT_CLUSTER > 1) {
+        return nt_cluster_rank() * nt_threads_per_row + nt_lane();
+    } else {
+        return nt_lane();
+    }
+}
+NT_DEVICE int nt_column(int access) { return access * nt_sweep_cols + nt_row_lane() * nt_width; }
 /// Is the vector at `column` part of the row? With `even` all are, and nothing is asked.
 NT_DEVICE bool nt_in_row(int column) { return NT_IS(REDUCTION, even) || column < nt_cols; }
 
@@ -77,11 +84,11 @@ NT_DEVICE bool nt_in_row(int column) { return NT_IS(REDUCTION, even) || column <
 /// access's part is a constant of its own, so that one address serves all accesses of a row.
 template <class E>
 NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
-    const nt_index first = row * static_cast<nt_index>(stride) + static_cast<nt_index>(nt_lane() * nt_width);
+    const nt_index first = row * static_cast<nt_index>(stride) + static_cast<nt_index>(nt_row_lane() * nt_width);
     return static_cast<long long>(first) * E::bytes + static_cast<long long>(access) * (nt_sweep_cols * E::bytes);
 }
 
-/// The rows of a program, in steps of nt_step_rows.
+/// The rows of a program (or of a cluster: `program` and `programs` then count those), in steps of nt_step_rows.
 struct nt_walk {
     nt_index rows;
     int program;
@@ -135,6 +142,10 @@ NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {
             sum[i] += nt_shuffle_xor(sum[i], mask);
         }
     }
+#if NT_CLUSTER > 1
+    static_assert(nt_groups == 1, "a row over a cluster takes all threads of its programs");
+    nt_cluster_sum<Count, nt_row_warps>(sum, reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats, step == 0);
+#else
     if constexpr (nt_row_warps > 1) {
         // Two scratch areas in turn: a warp may write the next step's while another still reads this one's.
         float* scratch = reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats + nt_group() * nt_row_warps * Count;
@@ -170,4 +181,5 @@ NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {
             }
         }
     }
+#endif
 }

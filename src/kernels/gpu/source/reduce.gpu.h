@@ -112,10 +112,10 @@ NT_DEVICE void nt_take_published(float (&v)[Width], float* from) {
 constexpr int nt_reduce_tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
 NT_DEVICE int nt_reducers(int programs) { return NT_IS(DGAMMA, cooperative) && programs < nt_reduce_tiles ? programs : nt_reduce_tiles; }
 /// The programs that have published are counted, too: whoever looked for the sums themselves while they come would slow
-/// them down. The count says when to look and no more, so nothing is ordered by it either.
+/// them down. All programs of a cluster count. The count says when to look and no more, so nothing is ordered by it either.
 NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
     if (nt_thread() == 0) {
-        while (nt_read_relaxed(counter) < static_cast<unsigned>(programs)) {
+        while (nt_read_relaxed(counter) < static_cast<unsigned>(NT_CLUSTER * programs)) {
         }
     }
     nt_barrier();
@@ -123,7 +123,7 @@ NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
 /// Programs count once they have published, reducers once they have all sums: whoever is last leaves 0 for the next launch.
 NT_DEVICE void nt_count_published(unsigned* counter, int programs) {
     if (nt_thread() == 0) {
-        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(programs + nt_reducers(programs) - 1));
+        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(NT_CLUSTER * programs + nt_reducers(programs) - 1));
     }
 }
 
@@ -219,18 +219,19 @@ nt_reduce(float* partials, void* dgamma, unsigned* counter, int count) {
 }
 #endif
 
-#if NT_SPLIT
+#if NT_SPLIT || NT_IS(DGAMMA, beside)
 /// dgamma by itself: program (c, p) sums columns [c·NT_REDUCE_COLS, …) over the p-th part of the rows into partial row
-/// p, or straight into dgamma where there is one part.
-NT_KERNEL(NT_REDUCE_THREADS, 1)
-nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float* partials, long long rows, int parts) {
-    constexpr int width = nt_width < NT_REDUCE_COLS ? nt_width : NT_REDUCE_COLS;
+/// p, or straight into dgamma where there is one part. `scratch`: nt_split_scratch(Threads) floats.
+NT_CONSTANT constexpr int nt_split_width() { return nt_width < NT_REDUCE_COLS ? nt_width : NT_REDUCE_COLS; }
+NT_CONSTANT constexpr int nt_split_scratch(int threads) { return nt_column_scratch(NT_REDUCE_COLS / nt_split_width(), nt_split_width(), threads); }
+template <int Threads>
+NT_DEVICE void nt_split_columns(const void* x, const void* dy, const float* rstd, void* dgamma, float* partials, long long rows, int parts, float* scratch) {
+    constexpr int width = nt_split_width();
     constexpr int lanes = NT_REDUCE_COLS / width;
-    constexpr int row_lanes = NT_REDUCE_THREADS / lanes;
+    constexpr int row_lanes = Threads / lanes;
     constexpr int wanted = nt_max(1, NT_REDUCE_ROWS / row_lanes);
     constexpr int at_once = wanted < 8 ? wanted : 8;
     typedef nt_vector<nt_element, width> vector;
-    NT_SHARED float scratch[nt_column_scratch(lanes, width, NT_REDUCE_THREADS)];
 
     const int column = nt_program_x() * NT_REDUCE_COLS + nt_thread() % lanes * width;
     const long long share = (rows + parts - 1) / parts;
@@ -270,7 +271,7 @@ nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float*
             }
         }
     }
-    nt_column_sum<lanes, width, NT_REDUCE_THREADS>(total, scratch);
+    nt_column_sum<lanes, width, Threads>(total, scratch);
     if (nt_thread() < lanes && column < nt_cols) {
         if (parts == 1) {
             nt_store_dgamma(dgamma, column, total);
@@ -281,6 +282,13 @@ nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float*
             }
         }
     }
+}
+#endif
+#if NT_SPLIT
+NT_KERNEL(NT_REDUCE_THREADS, 1)
+nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float* partials, long long rows, int parts) {
+    NT_SHARED float scratch[nt_split_scratch(NT_REDUCE_THREADS)];
+    nt_split_columns<NT_REDUCE_THREADS>(x, dy, rstd, dgamma, partials, rows, parts, scratch);
 }
 #endif
 

@@ -22,6 +22,9 @@ char* nt_emulated_shared();
 
 void emulation_barrier(const char* file, int line);
 void emulation_group_barrier(int group, int threads, const char* file, int line);
+void emulation_cluster_arrive(const char* file, int line);
+void emulation_cluster_wait(const char* file, int line);
+void nt_write_remote(float* to, int rank, float v);
 float emulation_shuffle_xor(float v, int mask, const char* file, int line);
 
 void emulation_load(void* to, const void* from, int bytes);
@@ -62,6 +65,12 @@ inline void nt_barrier(EMULATION_HERE) {
 }
 inline void nt_group_barrier(int group, int threads, EMULATION_HERE) {
     emulation_group_barrier(group, threads, file, line);
+}
+inline void nt_cluster_arrive(EMULATION_HERE) {
+    emulation_cluster_arrive(file, line);
+}
+inline void nt_cluster_wait(EMULATION_HERE) {
+    emulation_cluster_wait(file, line);
 }
 inline float nt_shuffle_xor(float v, int mask, EMULATION_HERE) {
     return emulation_shuffle_xor(v, mask, file, line);

@@ -49,11 +49,17 @@ std::string Machine::launch(const LaunchRequest& request) {
     if (request.cooperative && request.static_shared_bytes > 0) {
         return "static shared memory of programs that live at the same time is not emulated";
     }
-    order_.begin_launch(request.grid_x * request.grid_y, request.threads, request.overlaps);
+    if (request.grid_x % request.cluster != 0) {
+        return "the grid is no multiple of its cluster";
+    }
+    if (request.cluster > 1) {
+        request_.static_shared_bytes = 0;  // of programs that live at the same time it is not emulated: none may use it
+    }
+    order_.begin_launch(request.grid_x * request.grid_y, request.threads, request.cluster, request.overlaps);
     for (int y = 0; y < request.grid_y && failure_.empty(); ++y) {
         for (int x = 0; x < request.grid_x && failure_.empty(); ++x) {
             begin_program(x, y);
-            if (!request.cooperative) {
+            if (!request.cooperative && (x + 1) % request.cluster == 0) {
                 run_programs();
             }
         }
@@ -71,6 +77,8 @@ void Machine::begin_program(int x, int y) {
     program->x = x;
     program->y = y;
     program->index = y * request_.grid_x + x;
+    program->cluster = x % request_.cluster == 0 ? std::make_shared<Cluster>() : programs_.back()->cluster;
+    program->cluster->programs.push_back(program.get());
     program->groups.resize(most_named_barriers);
     program->warps.resize(static_cast<std::size_t>((request_.threads - 1) / request_.warp_size + 1));
     const auto shared_bytes = static_cast<std::size_t>(request_.shared_bytes);
@@ -94,7 +102,8 @@ void Machine::begin_program(int x, int y) {
         thread.number = static_cast<std::uint32_t>(program->index * request_.threads + i + 1);
         thread.waits_at = nullptr;
         thread.site = {};
-        thread.spins = thread.ended = false;
+        thread.spins = thread.ended = thread.arrived = false;
+        thread.cluster_barriers = 0;
         thread.copies.assign(1, {});
         thread.fibre.start(enter);
         program->threads.push_back(&thread);
@@ -138,6 +147,12 @@ void Machine::run_programs() {
     const auto in_use = threads_.begin() + static_cast<std::ptrdiff_t>(threads_in_use_);
     if (failure_.empty() && std::any_of(threads_.begin(), in_use, [](const auto& thread) { return !thread->ended; })) {
         failure_ = stuck();
+    }
+    for (const auto& program : programs_) {
+        if (failure_.empty() && program->written_by != nullptr) {
+            failure_ = fmt::format("{} writes to the shared memory of program {}, which may have ended by then", who(*program->written_by),
+                                   program->index);
+        }
     }
     ready_.clear();
     programs_.clear();
@@ -239,6 +254,66 @@ void Machine::group_barrier(int group, int threads, Site site) {
     }
 }
 
+void Machine::cluster_arrive(Site site) {
+    Cluster& cluster = *current_->program->cluster;
+    if (current_->arrived) {
+        fail(fmt::format("comes to the cluster's barrier of {} again without having waited", text(site)));
+    }
+    current_->site = site;
+    current_->arrived = true;
+    order_.arrive_in_cluster(current_->number);
+    ++progress_;
+    if (++cluster.arrived == request_.threads * request_.cluster) {
+        cluster.arrived = 0;
+        ++cluster.barriers;
+        order_.pass_cluster_barrier(cluster.programs.front()->index);
+        for (Program* program : cluster.programs) {
+            program->written_by = nullptr;
+        }
+        for (Thread* thread : cluster.waiting) {
+            thread->waits_at = nullptr;
+            ready_.push_back(thread);
+        }
+        cluster.waiting.clear();
+    }
+}
+
+void Machine::cluster_wait(Site site) {
+    Cluster& cluster = *current_->program->cluster;
+    if (!current_->arrived) {
+        fail(fmt::format("waits at the cluster's barrier of {} without having come to it", text(site)));
+    }
+    current_->site = site;
+    if (current_->cluster_barriers == cluster.barriers) {
+        cluster.waiting.push_back(current_);
+        current_->waits_at = "cluster's barrier";
+        current_->fibre.switch_to(scheduler_);
+    }
+    current_->arrived = false;
+    ++current_->cluster_barriers;
+    order_.wait_in_cluster(current_->number);
+}
+
+void Machine::write_remote(float* to, int rank, float value) {
+    const Program& own = *current_->program;
+    if (rank < 0 || rank >= request_.cluster) {
+        fail(fmt::format("writes to program {} of a cluster of {}", rank, request_.cluster));
+    }
+    Program& other = *own.cluster->programs[static_cast<std::size_t>(rank)];
+    if (current_->cluster_barriers == 0) {
+        fail(fmt::format("writes to the shared memory of program {}, which may not have begun", other.index));
+    }
+    if (current_->arrived) {
+        fail(fmt::format("writes to the shared memory of program {} before it waits at the cluster's barrier", other.index));
+    }
+    const std::size_t offset = offset_in_shared(to, sizeof value);
+    access_shared(*other.shadow, offset, sizeof value, AccessKind::write, fmt::format("shared memory of program {}", other.index).c_str());
+    std::memcpy(other.shared + offset, &value, sizeof value);
+    if (&other != &own) {
+        other.written_by = current_;
+    }
+}
+
 float Machine::shuffle_xor(float value, int mask, Site site) {
     Program& program = *current_->program;
     current_->value = value;
@@ -264,6 +339,15 @@ void Machine::access_shared(Shadow& shadow, std::size_t offset, std::size_t byte
     if (const std::string wrong = shadow.access(offset, bytes, kind, current_->number, order_); !wrong.empty()) {
         fail(fmt::format("{}, at byte {} of {}", wrong, offset, memory));
     }
+}
+
+std::size_t Machine::offset_in_shared(const void* at, std::size_t bytes) {
+    const std::size_t offset = offset_from(current_->program->shared, at);
+    const auto size = static_cast<std::size_t>(request_.shared_bytes);
+    if (offset >= size || offset + bytes > size) {
+        fail(fmt::format("writes {} bytes outside of a program's shared memory", bytes));
+    }
+    return offset;
 }
 
 void Machine::access_span(std::size_t index, std::size_t offset, std::size_t bytes, AccessKind kind) {

@@ -30,6 +30,7 @@ struct LaunchRequest {
     void** arguments = nullptr;
     int grid_x = 1;
     int grid_y = 1;
+    int cluster = 1;  // programs, one after another along x, that live at the same time
     int threads = 1;
     int warp_size = 32;
     std::int64_t shared_bytes = 0;  // dynamic
@@ -60,6 +61,11 @@ public:
     std::byte* dynamic_shared() { return current_->program->shared; }
     void program_barrier(Site site);
     void group_barrier(int group, int threads, Site site);
+    /// Two halves of a barrier of all threads of the cluster.
+    void cluster_arrive(Site site);
+    void cluster_wait(Site site);
+    /// To where `to` lies in the shared memory of the cluster's program `rank`.
+    void write_remote(float* to, int rank, float value);
     float shuffle_xor(float value, int mask, Site site);
     void access(const void* at, std::size_t bytes, AccessKind kind);
     /// Of a vector: it must lie at a multiple of its size.
@@ -92,6 +98,8 @@ private:
         Site site;                       // where it waits, or waited last
         bool spins = false;
         bool ended = false;
+        bool arrived = false;                          // at the cluster's barrier, and has not waited yet
+        int cluster_barriers = 0;                      // that it has passed
         float value = 0;                               // that it hands over in a shuffle, then what it gets
         std::vector<std::vector<PendingCopy>> copies;  // by group; the last group is not committed yet
     };
@@ -100,8 +108,16 @@ private:
         std::vector<Thread*> waiting;
         int detail = 0;  // a shuffle's mask, a group's threads: all must have the same
     };
+    struct Cluster {
+        std::vector<Program*> programs;
+        std::vector<Thread*> waiting;
+        int arrived = 0;
+        int barriers = 0;  // that all have come to
+    };
     struct Program {
         int x = 0, y = 0, index = 0;
+        std::shared_ptr<Cluster> cluster;
+        const Thread* written_by = nullptr;  // a thread of another program, since the cluster's last barrier
         std::vector<Thread*> threads;
         Meeting all;
         std::vector<Meeting> groups;

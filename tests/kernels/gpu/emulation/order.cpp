@@ -4,8 +4,9 @@
 
 namespace normtune::emulation {
 
-void Order::begin_launch(int programs, int threads, bool overlaps) {
+void Order::begin_launch(int programs, int threads, int cluster, bool overlaps) {
     threads_ = threads;
+    cluster_ = cluster;
     overlaps_ = overlaps;
     previous_start_ = launch_start_;
     launch_start_ = clock_++;
@@ -13,6 +14,7 @@ void Order::begin_launch(int programs, int threads, bool overlaps) {
     programs_.assign(static_cast<std::size_t>(programs), {});
     group_.assign(count, -1);
     awaited_.assign(count, 0);
+    arrivals_.assign(cluster > 1 ? count : 0, {});
     own_.clear();
     released_.clear();
 }
@@ -39,6 +41,33 @@ void Order::pass_group_barrier(int program, int group, const std::vector<std::ui
     programs_[static_cast<std::size_t>(program)].group_barriers.at(static_cast<std::size_t>(group)) = clock_++;
     for (const std::uint32_t member : members) {
         group_[member] = group;
+    }
+}
+
+void Order::arrive_in_cluster(std::uint32_t thread) {
+    if (cluster_ > 1) {
+        arrivals_[thread].next = clock_++;
+    }
+}
+
+void Order::pass_cluster_barrier(int program) {
+    const auto first = static_cast<std::size_t>(program);
+    for (std::size_t i = first; i < first + static_cast<std::size_t>(cluster_); ++i) {
+        ++programs_[i].cluster_barriers;
+    }
+    if (cluster_ > 1) {
+        const std::size_t threads = static_cast<std::size_t>(threads_);
+        for (std::size_t thread = first * threads + 1; thread <= (first + static_cast<std::size_t>(cluster_)) * threads; ++thread) {
+            Arrivals& arrivals = arrivals_[thread];
+            arrivals.before_last = arrivals.last;
+            arrivals.last = arrivals.next;
+        }
+    }
+}
+
+void Order::wait_in_cluster(std::uint32_t thread) {
+    if (cluster_ > 1) {
+        ++arrivals_[thread].waited;
     }
 }
 
@@ -75,6 +104,12 @@ bool Order::before(Stamp stamp, std::uint32_t thread) const {
     const int program = program_of(thread);
     const int other = program_of(stamp.thread);
     const Program& mine = programs_[static_cast<std::size_t>(program)];
+    if (cluster_ > 1 && program / cluster_ == other / cluster_) {
+        const Arrivals& arrivals = arrivals_[stamp.thread];
+        if (stamp.time <= (arrivals_[thread].waited == mine.cluster_barriers ? arrivals.last : arrivals.before_last)) {
+            return true;
+        }
+    }
     if (other == program) {
         const int group = group_[thread];
         return stamp.time <= mine.barrier ||

@@ -23,11 +23,16 @@ inline constexpr int most_named_barriers = 16;
 class Order {
 public:
     /// `overlaps`: the launch may start before the one ahead of it has ended; its threads wait for that one themselves.
-    void begin_launch(int programs, int threads, bool overlaps);
+    void begin_launch(int programs, int threads, int cluster, bool overlaps);
     /// All threads of the program have come to the same barrier.
     void pass_program_barrier(int program);
     /// All threads of a group have come to their own; `members` are numbers in the launch.
     void pass_group_barrier(int program, int group, const std::vector<std::uint32_t>& members);
+    /// The cluster's barrier in its halves: what a thread did before it came is before what another does once it has waited.
+    void arrive_in_cluster(std::uint32_t thread);
+    /// All threads of the cluster whose first program this is have come.
+    void pass_cluster_barrier(int program);
+    void wait_in_cluster(std::uint32_t thread);
     /// An atomic read and a read-modify-write of `word`, acquire and release. Released is what lies before the
     /// program's last barrier: what the thread did since then by itself counts as not released.
     void acquire(std::uint32_t thread, const void* word);
@@ -48,6 +53,12 @@ private:
         Time barrier = 0;
         std::array<Time, most_named_barriers> group_barriers{};
         Known known;  // of other programs, to all its threads
+        int cluster_barriers = 0;
+    };
+    /// When a thread came to the cluster's barriers: the one that not all have come to yet, the last and the one before it.
+    struct Arrivals {
+        Time next = 0, last = 0, before_last = 0;
+        int waited = 0;  // barriers that it has passed
     };
     static void join(Known& into, const Known& from);
     static bool knows(const Known& known, int program, Time time) {
@@ -55,6 +66,7 @@ private:
     }
 
     int threads_ = 1;
+    int cluster_ = 1;
     Time clock_ = 1;
     Time launch_start_ = 0;
     Time previous_start_ = 0;
@@ -62,6 +74,7 @@ private:
     std::vector<Program> programs_;
     std::vector<int> group_;                 // of each thread; -1: none yet
     std::vector<char> awaited_;              // by thread
+    std::vector<Arrivals> arrivals_;         // by thread; empty: no clusters
     std::map<std::uint32_t, Known> own_;     // what single threads know that their programs do not yet
     std::map<const void*, Known> released_;  // at each word
 };

@@ -54,6 +54,15 @@ void emulation_barrier(const char* file, int line) {
 void emulation_group_barrier(int group, int threads, const char* file, int line) {
     machine().group_barrier(group, threads, {file, line});
 }
+void emulation_cluster_arrive(const char* file, int line) {
+    machine().cluster_arrive({file, line});
+}
+void emulation_cluster_wait(const char* file, int line) {
+    machine().cluster_wait({file, line});
+}
+void nt_write_remote(float* to, int rank, float v) {
+    machine().write_remote(to, rank, v);
+}
 float emulation_shuffle_xor(float v, int mask, const char* file, int line) {
     return machine().shuffle_xor(v, mask, {file, line});
 }
