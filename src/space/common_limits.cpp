@@ -103,7 +103,14 @@ private:
     std::vector<BackendLimit> limits_;
 };
 
+/// Rows that a program's threads hold: beyond it they may lie over a cluster. Early, as it keeps the space of all others small.
+constexpr std::int64_t row_bytes_of_a_program = 32 << 10;
+
 void add_program_limits(Limits& limits) {
+    limits.add(Axis::cluster, "invalid.cluster", "a row of 32 KiB or less is held by one program", {Axis::cluster},
+               [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                   return c.cluster == 1 || p.shape.cols * bytes_of(p.operation.dtype) > row_bytes_of_a_program;
+               });
     limits.add(Axis::num_warps, "invalid.num_warps", "more threads than the device lets a program have", {Axis::num_warps},
                [](const Configuration& c, const Problem&, const DeviceInfo& d) { return threads(c, d) <= d.max_threads_per_program; });
     limits.add(Axis::threads_per_row, "invalid.threads_per_row",
@@ -307,7 +314,10 @@ std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
 }
 
 std::int64_t most_persistent_programs(const Configuration& c, const DeviceInfo& device) {
-    return std::max<std::int64_t>(1, c.programs_per_sm * units_in_use(c, device) / c.cluster);
+    constexpr int beyond_clusters = 12;  // an H100 with 132 units has places for 30 clusters of 4, 15 of 8 and 7 of 16
+    const std::int64_t units = units_in_use(c, device);
+    const std::int64_t reachable = c.cluster > 2 && units > 4 * beyond_clusters ? units - beyond_clusters : units;
+    return c.programs_per_sm * std::max<std::int64_t>(1, reachable / c.cluster);
 }
 
 bool has_dgamma(const Problem& problem) {

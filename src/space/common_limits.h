@@ -36,8 +36,8 @@ int access_bytes(int vector_bytes, const Problem& problem);
 /// Compute units that a persistent grid is made for: those of the device less unit_margin, at least one.
 std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& device);
 
-/// Programs of a persistent grid at most, a cluster counted as one. A cluster lies within a GPC: where its size does not divide the
-/// units of each, some are left over, and unit_margin takes those off.
+/// Programs of a persistent grid at most, a cluster counted as one: what finds a place at once. A cluster lies within a GPC, so that
+/// those of more than two programs do not reach every unit; GPCs differ from device to device, and 12 units are left out for it.
 std::int64_t most_persistent_programs(const Configuration& configuration, const DeviceInfo& device);
 
 /// Rows that one program takes one after another (in passes of those side by side), at most, on this problem.

@@ -106,7 +106,7 @@ std::string winners_cpp(const ExportedWinners& exported) {
     std::transform(dtype_rows.begin(), dtype_rows.end(), bytes.begin(), [](const DtypeRow& row) { return row.bytes; });
     out += fmt::format("inline constexpr int dtype_bytes[] = {{{}}};  // of each Dtype\n", fmt::join(bytes, ", "));
     out += cpp_launch_type(axes);
-    out += fmt::format("\n{}\n", cpp_even_where_it_divides(backend_traits(exported.device.backend)));
+    out += fmt::format("\n{}\n", cpp_even_where_it_divides(backend_traits(exported.device.backend), axes));
     out +=
         "struct Entry {\n    Op op;\n    Mode mode;\n    Dtype dtype;\n    Casting casting;\n    std::int64_t rows;\n"
         "    std::int64_t cols;\n    int offset;\n    std::int64_t row_stride;\n    double p50_us;\n    Launch launch;\n};\n\ninline "

@@ -122,7 +122,7 @@ std::string fit_cpp(std::span<const Fit> fits) {
     std::string out = commented(heading(fits), "// ") + "#pragma once\n\n#include <cstdint>\n\nnamespace normtune_fit {\n";
     if (const Fit* any = any_with_ladder(fits)) {
         out += fmt::format("\n{}", cpp_launch_type(any->fitted.decided));
-        out += mixes_reductions(fits) ? fmt::format("\n{}", cpp_even_where_it_divides(any->traits)) : "";
+        out += mixes_reductions(fits) ? fmt::format("\n{}", cpp_even_where_it_divides(any->traits, any->fitted.decided)) : "";
     }
     for (const Fit& fit : fits) {
         if (fit.ladder) {
@@ -139,7 +139,7 @@ std::string fit_python(std::span<const Fit> fits) {
         fmt::format("\"\"\"{}\"\"\"\n\nfrom dataclasses import dataclass{}\n", heading(fits), mixes_reductions(fits) ? ", replace" : "");
     if (const Fit* any = any_with_ladder(fits)) {
         out += fmt::format("\n\n{}", python_launch_type(any->fitted.decided));
-        out += mixes_reductions(fits) ? fmt::format("\n\n{}", python_even_where_it_divides(any->traits)) : "";
+        out += mixes_reductions(fits) ? fmt::format("\n\n{}", python_even_where_it_divides(any->traits, any->fitted.decided)) : "";
     }
     for (const Fit& fit : fits) {
         if (fit.ladder) {

@@ -40,6 +40,10 @@ std::string identifier(std::string_view value) {
     return fmt::format("{}{}", value, keyword ? "_" : "");
 }
 
+bool in_clusters(const BackendTraits& traits, const std::vector<Axis>& axes) {
+    return std::find(axes.begin(), axes.end(), Axis::cluster) != axes.end() && traits.backend == Backend::cuda;
+}
+
 bool has_vectors(const BackendTraits& traits) {
     return std::none_of(traits.inert.begin(), traits.inert.end(), [](const InertAxis& inert) { return inert.axis == Axis::vector_bytes; });
 }
@@ -94,7 +98,7 @@ std::string python_launch(const Configuration& configuration, const std::vector<
     return fmt::format("Launch({})", out);
 }
 
-std::string cpp_even_where_it_divides(const BackendTraits& traits) {
+std::string cpp_even_where_it_divides(const BackendTraits& traits, const std::vector<Axis>& axes) {
     const bool vectors = has_vectors(traits);
     std::string out = fmt::format(
         "// No mask is needed where a row's threads, and its blocks, divide the columns (rows one after another in "
@@ -107,7 +111,8 @@ std::string cpp_even_where_it_divides(const BackendTraits& traits) {
             "    while (bytes > element_bytes && cols % (bytes / element_bytes) != 0) {\n"
             "        bytes /= 2;\n"
             "    }\n"
-            "    const std::int64_t at_once = std::int64_t{launch.threads_per_row} * (bytes / element_bytes);\n";
+            "    const std::int64_t at_once = std::int64_t{launch.threads_per_row} * (bytes / element_bytes)";
+        out += in_clusters(traits, axes) ? " * launch.cluster;\n" : ";\n";
     } else {
         out += "    const std::int64_t at_once = launch.threads_per_row;\n";
     }
@@ -121,15 +126,16 @@ std::string cpp_even_where_it_divides(const BackendTraits& traits) {
            "}\n";
 }
 
-std::string python_even_where_it_divides(const BackendTraits& traits) {
+std::string python_even_where_it_divides(const BackendTraits& traits, const std::vector<Axis>& axes) {
     std::string out =
         "def even_where_it_divides(launch: Launch, cols: int, element_bytes: int) -> Launch:\n"
         "    \"\"\"No mask is needed where a row's threads, and its blocks, divide the columns.\"\"\"\n";
     out += has_vectors(traits) ? "    size = max(launch.vector_bytes, element_bytes)\n"
                                  "    while size > element_bytes and cols % (size // element_bytes) != 0:\n"
                                  "        size //= 2\n"
-                                 "    at_once = launch.threads_per_row * (size // element_bytes)\n"
-                               : "    at_once = launch.threads_per_row\n";
+                                 "    at_once = launch.threads_per_row * (size // element_bytes)"
+                               : "    at_once = launch.threads_per_row";
+    out += in_clusters(traits, axes) ? " * launch.cluster\n" : "\n";
     out += fmt::format("    in_blocks = launch.block_size != 0{}\n", traits.row_is_one_block ? " and launch.block_size < cols" : "");
     return out +
            "    if cols % at_once == 0 and (not in_blocks or cols % launch.block_size == 0):\n"

@@ -23,8 +23,8 @@ std::string python_launch(const Configuration& configuration, const std::vector<
 
 /// A function `even_where_it_divides(launch, cols, element_bytes)`: the launch with `reduction` even where a row's
 /// threads, and its blocks, divide the columns of contiguous rows. For axes with all that it reads.
-std::string cpp_even_where_it_divides(const BackendTraits& traits);
-std::string python_even_where_it_divides(const BackendTraits& traits);
+std::string cpp_even_where_it_divides(const BackendTraits& traits, const std::vector<Axis>& axes);
+std::string python_even_where_it_divides(const BackendTraits& traits, const std::vector<Axis>& axes);
 
 /// "rms_norm/forward/bf16/llama" → "rms_norm_forward_bf16_llama".
 std::string code_name(std::string_view operation);
