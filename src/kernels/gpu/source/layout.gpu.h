@@ -49,7 +49,7 @@ constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, NT_STA
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
 /// shared memory where the row lies there), slots. The sums of dgamma use it again from the start or, published, follow.
 constexpr int nt_row_warps = nt_ceil_div(nt_threads_per_row, NT_WARP_SIZE);
-constexpr int nt_scratch_floats = NT_CLUSTER > 1 || nt_row_warps > 1 ? NT_CLUSTER * nt_groups * nt_row_warps * nt_held_rows : 0;
+constexpr int nt_scratch_floats = NT_CLUSTER > 1 || nt_row_warps > 1 ? NT_CLUSTER* nt_groups* nt_row_warps* nt_held_rows : 0;
 NT_CONSTANT constexpr int nt_align16(int bytes) { return (bytes + 15) / 16 * 16; }
 constexpr int nt_gamma_at = nt_align16(2 * nt_scratch_floats * 4);
 constexpr bool nt_gamma_in_shared = nt_affine && NT_IS(GAMMA, hoisted) && NT_IS(RESIDENCY, shared);
