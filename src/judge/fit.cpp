@@ -231,6 +231,14 @@ std::vector<TrialsAgain> wanted_again(const Fits& fits) {
                 wanted.add(*ranking, chosen_on(fit, *ranking));
             }
         }
+        if (fit.traffic) {  // between two token counts a step's configuration is asked for on both
+            for (const auto& [shape, prescription] : fit.traffic->rests_on) {
+                for (const ProblemRanking* ranking : shape->rankings) {
+                    wanted.add(*ranking,
+                               fastest_follower(*ranking, fit.fitted.prescriptions[prescription], fit.fitted.decided, fit.traits));
+                }
+            }
+        }
     }
     return wanted.take();
 }

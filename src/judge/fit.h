@@ -82,7 +82,7 @@ struct Fits {
 /// `fresh`: problem_ranking.h.
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh = {});
 
-/// The trials that its ladders rest on, on the shapes that they are fitted to, and that a race dropped.
+/// The trials that its ladders rest on, on the shapes that they are fitted to and on those of a traffic's batches, and that a race dropped.
 std::vector<TrialsAgain> wanted_again(const Fits& fits);
 
 /// The trial of a problem that the ladder stands for; null: it was not measured, or there is no ladder.

@@ -313,6 +313,7 @@ void judge_ladder(TrafficFit& traffic, const Losses& losses, const Ladder& ladde
     traffic.ladder.judged = judged / all;
     double variance = 0;
     for (const auto& [where, us] : weights) {
+        traffic.rests_on.push_back(where);
         const double half = us * half_width_on(*where.first, losses.prescriptions[where.second], losses.decided, traits);
         variance += half * half;
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/ladder.h"
@@ -99,6 +100,8 @@ struct TrafficFit {
     std::vector<std::string> uncovered;
     ExpectedTime ladder;
     double half_width = 0;  // half the 95% interval of the ladder's loss, as far as measuring goes; infinite: not known
+    /// What that rests on: the ladder's configurations, and the shapes that they were measured on.
+    std::vector<std::pair<const ShapeLosses*, std::size_t>> rests_on;
     std::vector<TrafficRule> rules;
     std::vector<LossBySteps> by_steps;
     InterpolationCheck check;

@@ -145,6 +145,21 @@ TEST(Traffic, ARuleIsJudgedWhereSomethingMeasuredObeysIt) {
     EXPECT_EQ(rules[3].time.judged, 0);
 }
 
+TEST(Traffic, WhatARaceDroppedOnEitherSideOfABatchIsMeasuredAgain) {
+    Results results = recorded();
+    results.records[3].measurement->stop_reason = StopReason::dropped;  // `wide` on 100 tokens
+    // At 1000 tokens alone `wide` rests on nothing else; a batch of 550 takes it on 100 tokens, too.
+    EXPECT_TRUE(wanted_again(fit_with(results, {{1000, 1}}, 0.2)).empty());
+    const Fits between = fit_with(results, {{100, 1000}, {550, 1}, {1000, 1}}, 0.2);
+    ASSERT_EQ(between.fits[0].ladder->steps(), 2u);
+    EXPECT_EQ(chosen(between.fits[0], 100), 4);
+    EXPECT_EQ(chosen(between.fits[0], 550), 16);
+    const std::vector<TrialsAgain> again = wanted_again(between);
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_EQ(again[0].problem.shape.rows, 100);
+    EXPECT_EQ(again[0].configurations.size(), 2u);  // the winner, and `wide`
+}
+
 TEST(Traffic, ResultsWithoutTokensOfTheirSitesAreRefused) {
     Results results = recorded();
     for (Record& record : results.records) {
