@@ -45,6 +45,7 @@ struct Site {
     const char* file = "";
     int line = 0;
 };
+std::string text(Site site);
 
 class Machine {
 public:
