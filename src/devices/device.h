@@ -96,6 +96,7 @@ struct SampleRequest {
     double time_cap_us = 0;  // stop early once this much device time is spent, after at least one sample; 0: no cap
     std::uint64_t seed = 0;  // start of the rotation
     int examined = -1;       // a set whose outputs are looked at afterwards: a kernel that has them elsewhere brings them into the buffers
+    bool dependent = false;  // copy and empty: launched as a kernel with dependent_launch is
 };
 
 /// The candidate's configuration, for a device that runs normtune's own kernels alone. Throws DeviceError: unsupported.

@@ -78,6 +78,17 @@ std::string floor_note(const std::vector<Winner>& winners) {
     return fmt::format(note, from == to ? from : fmt::format("{} to {}", from, to));
 }
 
+/// Whose times are not those of plain launches; empty where none is launched so.
+std::string dependent_note(const std::vector<Winner>& winners) {
+    const auto dependent =
+        std::ranges::count_if(winners, [](const Winner& winner) { return winner.record->measurement->limit_copy.ends_with(".dependent"); });
+    return dependent == 0 ? ""
+                          : fmt::format(
+                                "dependent: {} of {} winners, with the copies and empty launches beside them, began while\n"
+                                "the launch ahead ended (dependent_launch): not comparable with plain launches.\n",
+                                dependent, winners.size());
+}
+
 Section leaders_section(const std::vector<Winner>& leaders) {
     Section section{"Best so far", Table("problem|configuration|>p50 us|>GB/s|>limit|>measured"),
                     "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
@@ -92,7 +103,8 @@ Section leaders_section(const std::vector<Winner>& leaders) {
 }  // namespace
 
 Section winners_section(const std::vector<Winner>& winners) {
-    return {"", one_line_each(winners), std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners)};
+    return {"", one_line_each(winners),
+            std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners) + dependent_note(winners)};
 }
 
 std::vector<Section> winners_sections(const Results& results) {

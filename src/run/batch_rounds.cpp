@@ -7,6 +7,7 @@
 
 #include "support/clock.h"
 #include "support/random.h"
+#include "trial/dependent_launch.h"
 
 namespace normtune {
 
@@ -25,8 +26,13 @@ double part_done(std::size_t rounds, int least_rounds) {
 BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>& batch)
     : context_(context), batch_(batch), sides_(context.options.twins ? 2 : 1) {
     for (std::size_t side = 0; side < sides_; ++side) {
-        references_.push_back({SampleKind::copy, {}, 0});
-        references_.push_back({SampleKind::empty, {}, 0});
+        for (const bool dependent : {false, true}) {
+            if (std::ranges::any_of(
+                    batch_, [&](const RunningTrial& trial) { return launched_dependent(context_.candidates[trial.id]) == dependent; })) {
+                references_.push_back({SampleKind::copy, dependent, side, {}, 0});
+                references_.push_back({SampleKind::empty, dependent, side, {}, 0});
+            }
+        }
     }
     for (RunningTrial& trial : batch_) {
         if (sides_ == 2) {
@@ -131,7 +137,7 @@ void BatchRounds::take(Reference& reference) {
     if (reference.failures >= most_reference_failures) {
         return;
     }
-    auto failure = context_.rounds.take(reference.series, reference.kind);
+    auto failure = context_.rounds.take(reference.series, reference.kind, reference.dependent);
     if (failure && failure->of_problem) {
         lost_ = std::move(failure);
     } else if (failure && ++reference.failures == most_reference_failures) {
@@ -146,7 +152,15 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
     context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
     context.cold = context_.options.cold;
     context.stop_reason = reason;
-    return summarise(series, references_[2 * side].series, references_[2 * side + 1].series, context);
+    const Candidate& candidate = context_.candidates[trial.id];
+    return summarise(series, reference(SampleKind::copy, candidate, side), reference(SampleKind::empty, candidate, side), context);
+}
+
+const Series& BatchRounds::reference(SampleKind kind, const Candidate& of, std::size_t side) const {
+    const bool dependent = launched_dependent(of);
+    return std::ranges::find_if(references_,
+                                [&](const Reference& it) { return it.kind == kind && it.dependent == dependent && it.side == side; })
+        ->series;
 }
 
 void BatchRounds::stop(std::size_t i, StopReason reason) {

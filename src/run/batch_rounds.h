@@ -57,9 +57,11 @@ public:
     const std::optional<Failure>& lost() const { return lost_; }
 
 private:
-    /// The copy or the empty launch; twins have their own.
+    /// The copy or the empty launch, launched as the trials are that it stands beside; twins have their own.
     struct Reference {
         SampleKind kind;
+        bool dependent;
+        std::size_t side;
         Series series;
         int failures = 0;
     };
@@ -69,12 +71,13 @@ private:
     void fail(RunningTrial& trial, Outcome outcome, std::string reason);
     bool is_still_right(RunningTrial& trial);
     void take(Reference& reference);
+    const Series& reference(SampleKind kind, const Candidate& of, std::size_t side) const;
     Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;
 
     const BatchContext& context_;
     std::vector<RunningTrial>& batch_;
-    std::size_t sides_;                  // 2: with twins
-    std::vector<Reference> references_;  // copy and empty launch of each side
+    std::size_t sides_;  // 2: with twins
+    std::vector<Reference> references_;
     std::optional<Failure> lost_;
     int round_ = 0;
 };

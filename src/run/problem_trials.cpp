@@ -7,6 +7,7 @@
 
 #include "support/error.h"
 #include "support/random.h"
+#include "trial/dependent_launch.h"
 
 namespace normtune {
 
@@ -133,6 +134,32 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
             throw InputError(fmt::format("{}: {} is left on the selected problems{}", named, what, why.empty() ? claims : why));
         }
     }
+}
+
+std::string mixed_launches(const std::vector<ProblemTrials>& plans) {
+    std::size_t mixed = 0;
+    std::string first;
+    for (const ProblemTrials& plan : plans) {
+        const auto has = [&](bool dependent, bool own_alone) {
+            return std::ranges::any_of(plan.candidates, [=](const Candidate& candidate) {
+                return launched_dependent(candidate) == dependent && (!own_alone || candidate.configuration() != nullptr);
+            });
+        };
+        if (has(true, true) && has(false, true)) {
+            throw InputError(
+                fmt::format("{}: the space has dependent_launch off and on, whose times are not comparable; sweep each by itself",
+                            plan.summary.problem_key));
+        }
+        if (has(true, false) && has(false, false)) {
+            first = first.empty() ? plan.summary.problem_key : first;
+            ++mixed;
+        }
+    }
+    return mixed == 0 ? ""
+                      : fmt::format(
+                            "{}{}: some candidates are launched while the launch ahead ends (dependent), others after it: each has a limit "
+                            "and a floor of its kind, and their times are not comparable",
+                            first, mixed > 1 ? fmt::format(" and {} more", mixed - 1) : "");
 }
 
 }  // namespace normtune

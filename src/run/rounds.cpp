@@ -43,8 +43,12 @@ std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Can
     return repeat_throttled(series, [&] { return session_.measure(trial, candidate, request(SampleKind::kernel)); });
 }
 
-std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference) {
-    return repeat_throttled(series, [&] { return session_.measure(request(reference)); });
+std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference, bool dependent) {
+    return repeat_throttled(series, [&] {
+        SampleRequest wanted = request(reference);
+        wanted.dependent = dependent;
+        return session_.measure(wanted);
+    });
 }
 
 }  // namespace normtune

@@ -18,7 +18,8 @@ public:
 
     /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
     std::optional<Failure> take(Series& series, TrialId trial, const Candidate& candidate);
-    std::optional<Failure> take(Series& series, SampleKind reference);
+    /// `dependent`: SampleRequest.
+    std::optional<Failure> take(Series& series, SampleKind reference, bool dependent);
 
 private:
     SampleRequest request(SampleKind kind);

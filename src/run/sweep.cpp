@@ -265,6 +265,9 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     const ShardShare share = share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
     std::vector<ProblemTrials> plans = plan_all(options, share, device);
+    if (const std::string mixed = options.verify_only ? "" : mixed_launches(plans); !mixed.empty()) {
+        progress.warn(mixed);
+    }
     SweepStore store(options, device, progress);
     store.take(plans);
     JournalContents contents;

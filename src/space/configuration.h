@@ -18,6 +18,7 @@ NORMTUNE_ENUMERATION(OffsetBits, offset_bits_names, auto_, _32, _64);
 // cooperative: partials, reduced in the same launch; published: partials, reduced by a launch that takes each of them as
 // soon as it is written; beside: split, by programs of the same launch.
 NORMTUNE_ENUMERATION(DgammaMethod, dgamma_names, partials, atomic, split, cooperative, published, beside);
+NORMTUNE_ENUMERATION(DependentLaunch, dependent_launch_names, off, on);
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;

@@ -59,6 +59,10 @@ constexpr Words<6> dgamma_help{{
     "Programs publish their partial sums early; a second launch takes each as soon as it is written (sm_90 and later).",
     "Programs beside those of dx, in the same launch, sum gamma's gradient over all rows: they read x and dy by themselves.",
 }};
+constexpr Words<2> dependent_launch_help{{
+    "Each kernel begins when the launch ahead of it has ended.",
+    "Kernels are launched while the launch ahead still runs, and wait for its end before their first read (sm_90 and later).",
+}};
 
 template <std::size_t N>
 constexpr std::string_view at(const Words<N>& words, int value) {
@@ -87,6 +91,8 @@ std::string_view value_help(Axis axis, int value) {
             return at(offset_bits_help, value);
         case Axis::dgamma:
             return at(dgamma_help, value);
+        case Axis::dependent_launch:
+            return at(dependent_launch_help, value);
         default:
             return axis_row(axis).help;
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "support/pattern.h"
+#include "trial/dependent_launch.h"
 
 namespace normtune {
 
@@ -18,7 +19,7 @@ bool asked_for(const StoredProblem& stored, const StoreFilter& filter) {
         return pattern.empty() || matches_pattern(pattern, text);
     };
     return matches(filter.device, stored.identity.device) && matches(filter.arch, stored.identity.arch) &&
-           stored.records.front().measurement->cold == filter.cold;
+           stored.records.front().measurement->cold == filter.cold && !launched_dependent(stored.records.front().candidate);
 }
 
 /// The rows of one device.

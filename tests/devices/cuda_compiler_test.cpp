@@ -106,7 +106,9 @@ TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
     CompilePool compiler = pool("sm_90", 2);
     EXPECT_FALSE(compiler.get({}, SourceText(gpu::utility_source()))->code.image.empty());
     for (const auto& [reads, writes] : {std::pair(1U, 1U), {2U, 1U}, {3U, 1U}, {2U, 2U}}) {
-        EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes)))->code.image.empty());
+        for (const bool dependent : {false, true}) {
+            EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes, dependent)))->code.image.empty());
+        }
     }
 }
 

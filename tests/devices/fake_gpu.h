@@ -46,6 +46,7 @@ public:
         bool operator==(const Launched&) const = default;
     };
     std::vector<Launched> launches;
+    std::set<std::string> overlapping;  // kernels that were launched to begin while the launch ahead runs
     std::map<std::string, int> calls;
     std::size_t alive() const {
         return memory_.size() + host_memory_.size() + modules_.size() + events_.size() + graphs_.size() + execs_.size();
@@ -180,8 +181,11 @@ inline Driver FakeGpu::table() const {
         CALL(occupancy_blocks)* programs = GPU.programs_of_a_unit;
         return success;
     };
-    d.launch_kernel = [](Function f, const LaunchShape&, void** arguments, Stream) -> Result {
+    d.launch_kernel = [](Function f, const LaunchShape& shape, void** arguments, Stream) -> Result {
         CALL(launch_kernel)
+        if (shape.overlaps) {
+            GPU.overlapping.insert(*reinterpret_cast<std::string*>(f));
+        }
         GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0])});
         return success;
     };

@@ -244,6 +244,32 @@ TEST_F(GpuDeviceTest, TheLimitIsTheFastestOfManyCopies) {
     EXPECT_EQ(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).copy, "");
 }
 
+// Never the driver's own copy, which cannot be launched so.
+TEST_F(GpuDeviceTest, DependentReferencesAreLaunchedAsDependentKernelsAre) {
+    gpu_.launch_us = [](const std::string& name) { return name == "copy" ? 1.0 : name.starts_with("nt_empty") ? 2.0 : 9.0; };
+    const auto device = open();
+    const auto buffers = device->allocate(problem_, rotating());
+    const auto sample = [&](SampleKind kind, bool dependent) {
+        gpu_.overlapping.clear();
+        gpu_.launches.clear();
+        return device->sample(nullptr, *buffers, {.kind = kind, .samples = 1, .dependent = dependent}).copy;
+    };
+    EXPECT_EQ(sample(SampleKind::copy, false), "driver");
+    EXPECT_TRUE(gpu_.overlapping.empty());
+    const std::string copy = sample(SampleKind::copy, true);
+    EXPECT_TRUE(copy.starts_with("v") && copy.ends_with(".dependent")) << copy;
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        EXPECT_TRUE(gpu_.overlapping.contains(launch.kernel)) << launch.kernel;
+    }
+    sample(SampleKind::empty, true);
+    EXPECT_EQ(gpu_.overlapping, std::set<std::string>{"nt_empty_dependent"});
+    EXPECT_EQ(gpu_.launches.back().kernel, "nt_empty_dependent");
+    sample(SampleKind::empty, false);
+    EXPECT_TRUE(gpu_.overlapping.empty());
+    EXPECT_EQ(gpu_.launches.back().kernel, "nt_empty");
+    EXPECT_EQ(sample(SampleKind::copy, false), "driver") << "each kind keeps its own";
+}
+
 TEST_F(GpuDeviceTest, TheRaceOfCopiesIsShortAndOnceForProblemsOfOneTraffic) {
     gpu_.launch_us = [](const std::string&) { return 3.0; };
     const auto device = open();

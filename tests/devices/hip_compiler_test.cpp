@@ -100,7 +100,7 @@ TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
         if (name.empty()) {
             GTEST_SKIP() << why_not;
         }
-        for (const std::string& source : {gpu::utility_source(), gpu::copy_source(1, 1), gpu::copy_source(3, 1)}) {
+        for (const std::string& source : {gpu::utility_source(), gpu::copy_source(1, 1, false), gpu::copy_source(3, 1, false)}) {
             CompileJob utilities = job(name, "gfx90a");
             utilities.source = SourceText(source);
             EXPECT_FALSE((with_clang ? clang_compile(utilities) : hiprtc_compile(utilities)).image.empty());

@@ -105,6 +105,15 @@ TEST(Winners, BelowTenMicrosecondsTheLaunchFloorIsSaid) {
     EXPECT_TRUE(two.ends_with("an empty launch took 0.980 to 1.16 us.\n")) << two;
 }
 
+TEST(Winners, DependentLaunchesAreSaid) {
+    Results results = two_problems();
+    EXPECT_EQ(text_of(find_winners(results)).find("dependent"), std::string::npos);
+    results.records[1].measurement->limit_copy = "v16.u1.t512.pieces.default.dependent";
+    const std::string text = text_of(find_winners(results));
+    EXPECT_NE(text.find("dependent: 1 of "), std::string::npos) << text;
+    EXPECT_NE(text.find("not comparable with plain launches"), std::string::npos) << text;
+}
+
 TEST(Winners, NoneIsSaid) {
     EXPECT_EQ(sections_text(winners_sections({}), ReportFormat::table, {}), "No winners: no configuration was measured.\n");
 }

@@ -63,13 +63,14 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     EXPECT_EQ(python.manifest()->code_digest, "abc");
     EXPECT_EQ(python.manifest()->rounding, callable->rounding);
 
-    const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1}});
+    const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1, -1, true}});
     EXPECT_EQ(measured.trial, 5U);
     EXPECT_EQ(measured.sample.kind, SampleKind::copy);
     EXPECT_FALSE(measured.sample.cold);
     EXPECT_EQ(measured.sample.samples, 12);
     EXPECT_EQ(measured.sample.time_cap_us, 2.5e4);
     EXPECT_EQ(measured.sample.seed, UINT64_MAX - 1);
+    EXPECT_TRUE(measured.sample.dependent);
 }
 
 TEST(Protocol, RepliesComeBackAsTheyWere) {

@@ -61,6 +61,24 @@ timings: [{config: '*.r4.*', us: 12}, {config: '*', us: 16}]
     EXPECT_EQ(result.results.plans.at(0).kept, 6U);
 }
 
+TEST(Sweep, TakesOneKindOfLaunchAProblem) {
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, noiseless);
+    options.space.axes.push_back({Axis::dependent_launch, {1}});
+    RecordingSink sink;
+    for (const Record& record : run_sweep(options, sink).results.records) {
+        EXPECT_TRUE(record.candidate.key().ends_with(".pdl_on"));
+        EXPECT_GT(record.measurement->limit_us, 0);
+        EXPECT_GT(record.measurement->floor_us, 0);
+    }
+    EXPECT_TRUE(sink.warnings.empty());
+    options.space.axes.back().values = {0, 1};
+    options.out_folder = folder.make_folder("both");
+    EXPECT_THROW(run_sweep(options, sink), InputError);
+    options.verify_only = true;
+    EXPECT_NO_THROW(run_sweep(options, sink)) << "nothing is compared";
+}
+
 TEST(Sweep, HotRunsOnOneSetAndSaysSo) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);

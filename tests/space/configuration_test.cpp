@@ -39,9 +39,10 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.unit_margin = 8;
     c.deferred_steps = 2;
     c.cluster = 4;
+    c.dependent_launch = DependentLaunch::on;
     EXPECT_EQ(c.key(),
               "w8.t32.r16.b2048.reload.where.persistent_strided.runtime.p2.gamma_hoisted.v8.ld_cg.st_streaming.s2.o64."
-              "split.tile128x64x8.wpe2.h4.um8.d2.c4");
+              "split.tile128x64x8.wpe2.h4.um8.d2.c4.pdl_on");
     EXPECT_EQ(Configuration::parse(c.key()), c);
 }
 

@@ -90,9 +90,13 @@ std::string CopyMethod::text() const {
     return by_driver ? "driver" : fmt::format("v{}.u{}.t{}.{}.{}", vector_bytes, unroll, block, programs, hint);
 }
 
+SourceText CopyLimit::source(const PassTraffic& pass) const {
+    return SourceText(copy_source(pass.reads.size(), pass.writes.size(), dependent_));
+}
+
 void CopyLimit::compile_ahead(const Problem& problem) const {
     for (const PassTraffic& pass : signal_traffic(problem)) {
-        toolchain_.pool->ahead(toolchain_.options, SourceText(copy_source(pass.reads.size(), pass.writes.size())));
+        toolchain_.pool->ahead(toolchain_.options, source(pass));
     }
 }
 
@@ -100,7 +104,7 @@ Function CopyLimit::function_of(const PassTraffic& pass, const CopyMethod& metho
     const std::pair streams(pass.reads.size(), pass.writes.size());
     auto found = modules_.find(streams);
     if (found == modules_.end()) {
-        const auto compiled = toolchain_.pool->get(toolchain_.options, SourceText(copy_source(streams.first, streams.second)));
+        const auto compiled = toolchain_.pool->get(toolchain_.options, source(pass));
         found = modules_.emplace(streams, load_module(driver_, compiled->code.image.data())).first;
     }
     return gpu::function_of(driver_, found->second, method.kernel().c_str());
@@ -133,7 +137,7 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
             std::transform(pass.reads.begin(), pass.reads.end(), streams.in.begin(), pointer);
             std::transform(pass.writes.begin(), pass.writes.end(), streams.out.begin(), pointer);
             std::array<void*, 1> arguments{&streams};
-            launch_plain(driver_, function, programs, block, arguments.data(), stream);
+            launch_plain(driver_, function, programs, block, arguments.data(), stream, dependent_);
         }
     };
 }
@@ -153,7 +157,7 @@ CopyMethod CopyLimit::fastest(const Traffic& traffic, const GpuBuffers& buffers,
         reads = std::max(reads, pass.reads.size());
     }
     const PassTraffic& first = traffic.front();
-    const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place;
+    const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place && !dependent_;
     const std::vector<CopyMethod> all = geometries(reads);
     time(tried.emplace_back(Tried{all.front()}));  // the first launch of all is slow
     tried.clear();
@@ -175,7 +179,7 @@ Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& siz
             known = known_.emplace(key, fastest(traffic, buffers, trial_us)).first;
         }
         copy_.emplace(driver_, copy_with(known->second, traffic, buffers), size);
-        method_ = known->second.text();
+        method_ = known->second.text() + (dependent_ ? ".dependent" : "");
         buffers_ = place;
         size_ = size;
     }

@@ -35,21 +35,23 @@ public:
     /// What a trial of a copy takes a launch: a short one, whose times are compared with each other alone.
     using Trial = std::function<double(const Enqueue&)>;
 
-    CopyLimit(const Driver& driver, const Toolchain& toolchain, int compute_units)
-        : driver_(driver), toolchain_(toolchain), compute_units_(compute_units) {}
+    /// `dependent`: each copy is launched while the one ahead still runs, and waits for its end.
+    CopyLimit(const Driver& driver, const Toolchain& toolchain, int compute_units, bool dependent)
+        : driver_(driver), toolchain_(toolchain), compute_units_(compute_units), dependent_(dependent) {}
 
     /// Begins to compile what the problem's copies need.
     void compile_ahead(const Problem& problem) const;
     /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
     /// fastest is found by a short race, once for all problems of the same traffic.
     Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Trial& trial_us);
-    /// Of the latest rotation: CopyMethod::text().
+    /// Of the latest rotation: CopyMethod::text(), with ".dependent" where copies are launched so.
     const std::string& method() const { return method_; }
     /// Before other buffers are made, which may lie where the old ones did.
     void forget() { copy_.reset(); }
 
 private:
     using Traffic = std::vector<PassTraffic>;
+    SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
     CopyMethod fastest(const Traffic& traffic, const GpuBuffers& buffers, const Trial& trial_us);
@@ -57,6 +59,7 @@ private:
     const Driver& driver_;
     const Toolchain& toolchain_;
     int compute_units_;
+    bool dependent_;
     std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;   // by streams that are read and written
     std::map<std::tuple<Traffic, std::int64_t, bool>, CopyMethod> known_;  // by traffic, bytes of a signal, cold
     std::optional<Rotation> copy_;

@@ -76,9 +76,14 @@ private:
     OwnedMemory eviction_;
     std::int64_t eviction_bytes_ = 0;
     std::function<void(Stream)> evict_ = [this](Stream stream) { evict(stream); };
-    std::optional<CopyLimit> copy_;
-    std::optional<Rotation> empty_;
-    RotationSize empty_size_;
+    /// What a kernel's times are beside; each of the two ways to launch has its own.
+    struct References {
+        CopyLimit copy;
+        std::optional<Rotation> empty{};
+        RotationSize empty_size{};
+    };
+    Rotation& empty_rotation(References& references, const RotationSize& size, bool dependent);
+    std::vector<References> references_;  // plain, dependent
 };
 
 GpuDevice::GpuDevice(Platform platform)
@@ -104,7 +109,9 @@ GpuDevice::GpuDevice(Platform platform)
         launch_plain(driver_, function_of(driver_, utilities_, "nt_gate"), 1, 1, arguments.data(), stream_);
     };
     timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, [this] { return platform_.clocks(info_.id); });
-    copy_.emplace(driver_, platform_.toolchain, info_.compute_units);
+    for (const bool dependent : {false, true}) {
+        references_.push_back({CopyLimit(driver_, platform_.toolchain, info_.compute_units, dependent)});
+    }
     eviction_bytes_ = 2 * info_.cache_bytes;
     eviction_ = gpu::allocate(driver_, eviction_bytes_ + 16, "starting the device");
     started(driver_.set_u32_async(eviction_.get(), 0, static_cast<std::size_t>(eviction_bytes_ / 4 + 4), stream_));
@@ -126,8 +133,10 @@ void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate
 }
 
 std::unique_ptr<Buffers> GpuDevice::allocate(const Problem& problem, const BufferRequest& request) {
-    copy_->forget();
-    copy_->compile_ahead(problem);
+    for (References& references : references_) {
+        references.copy.forget();
+    }
+    references_.front().copy.compile_ahead(problem);
     return std::make_unique<GpuBuffers>(driver_, problem, request, stream_);
 }
 
@@ -175,21 +184,29 @@ void GpuDevice::evict(Stream stream) const {
     launch_plain(driver_, read, std::int64_t{info_.compute_units} * 4, 512, arguments.data(), stream);
 }
 
+/// In graphs of as many launches as the problem's kernels.
+Rotation& GpuDevice::empty_rotation(References& references, const RotationSize& size, bool dependent) {
+    if (!references.empty || references.empty_size != size) {
+        const Function function = function_of(driver_, utilities_, dependent ? "nt_empty_dependent" : "nt_empty");
+        const auto launch = [this, function, dependent](int, Stream stream) {
+            launch_plain(driver_, function, 1, 32, nullptr, stream, dependent);
+        };
+        references.empty.emplace(driver_, launch, size);
+        references.empty_size = size;
+    }
+    return *references.empty;
+}
+
 Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request) {
     RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(), request.cold ? rotation_over_cache * info_.cache_bytes : 0,
                       expected_us(buffers.problem(), bytes_a_us_)};
+    References& references = references_.at(request.dependent ? 1 : 0);
     if (request.kind == SampleKind::empty) {
         size.least_cold_bytes = 0;
-        if (!empty_ || empty_size_ != size) {  // in graphs of as many launches as the problem's kernels
-            const Function function = function_of(driver_, utilities_, "nt_empty");
-            const auto launch = [this, function](int, Stream stream) { launch_plain(driver_, function, 1, 32, nullptr, stream); };
-            empty_.emplace(driver_, launch, size);
-            empty_size_ = size;
-        }
-        return *empty_;
+        return empty_rotation(references, size, request.dependent);
     }
     if (request.kind == SampleKind::copy) {
-        return copy_->rotation(buffers, size, [&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); });
+        return references.copy.rotation(buffers, size, [&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); });
     }
     const auto& gpu_kernel = static_cast<const RotatingKernel&>(*kernel);
     clear_workspace(gpu_kernel.workspace_bytes());
@@ -208,7 +225,7 @@ SampleBatch GpuDevice::sample(const Kernel* kernel, Buffers& buffers, const Samp
     exchange(false);
     SampleBatch batch = timer_->sample(rotated, request, evict_);
     exchange(true);
-    batch.copy = request.kind == SampleKind::copy ? copy_->method() : "";
+    batch.copy = request.kind == SampleKind::copy ? references_.at(request.dependent ? 1 : 0).copy.method() : "";
     return batch;
 }
 

@@ -28,6 +28,13 @@ NT_DEVICE int nt_program() { return blockIdx.x; }
 NT_DEVICE int nt_threads() { return blockDim.x; }
 NT_DEVICE long long nt_all_threads() { return (long long)gridDim.x * blockDim.x; }
 #endif
+/// At the begin of a kernel that is launched before the one ahead has ended: as nt_follow_previous_launch of the op's kernels.
+NT_DEVICE void nt_follow() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 NT_DEVICE unsigned nt_any(nt_4 v) { return v.x; }
 NT_DEVICE unsigned nt_any(nt_8 v) { return v.x | v.y; }
 NT_DEVICE unsigned nt_any(nt_16 v) { return v.x | v.y | v.z | v.w; }
@@ -47,6 +54,7 @@ NT_KERNEL nt_read(const nt_16* from, unsigned* never, long long vectors) {
     if (seen != 0) *never = seen;  // the region is all zeros
 }
 NT_KERNEL nt_empty() {}
+NT_KERNEL nt_empty_dependent() { nt_follow(); }
 )gpu";
 
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
@@ -110,7 +118,7 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
     }
 }
 #define NT_COPY(width, unroll, hint) \
-    NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { nt_copy<nt_##width, unroll, nt_##hint>(s); }
+    NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy<nt_##width, unroll, nt_##hint>(s); }
 #define NT_COPIES(hint) NT_COPY(16, 1, hint) NT_COPY(16, 2, hint) NT_COPY(16, 4, hint) NT_COPY(16, 8, hint)
 NT_COPIES(default)
 NT_COPIES(streaming)
@@ -126,8 +134,9 @@ inline std::string utility_source() {
     return std::string(utility_prologue) + utility_kernels;
 }
 
-inline std::string copy_source(std::size_t reads, std::size_t writes) {
-    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + utility_prologue + copy_kernels;
+inline std::string copy_source(std::size_t reads, std::size_t writes, bool dependent) {
+    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + "\n#define NT_BEGIN " +
+           (dependent ? "nt_follow();" : "") + utility_prologue + copy_kernels;
 }
 
 }  // namespace normtune::gpu

@@ -38,6 +38,9 @@ public:
             }
             backward();
         }
+        for (Launch& launch : plan_.launches) {
+            launch.overlaps |= c_.dependent_launch == DependentLaunch::on;
+        }
         const std::int64_t rows = partial_rows(c_, problem_, device_);
         plan_.workspace_bytes = rows == 0 ? 0 : partials_at + rows * problem_.shape.cols * 4;
         return plan_;

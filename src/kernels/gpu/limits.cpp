@@ -152,6 +152,11 @@ std::vector<BackendLimit> gpu_limits() {
     });
     add("cluster.dgamma", "programs of a cluster have sums of dgamma that a launch of its own adds up: partials, published or split",
         {Axis::dgamma, Axis::cluster}, [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma); });
+    add("dependent_launch", "a launch that begins before the one ahead has ended takes sm_90 or newer", {Axis::dependent_launch},
+        [](C c, P, D d) { return c.dependent_launch == DependentLaunch::off || has_sm_90(d); });
+    add("dependent_launch.cooperative", "a cooperative launch begins once all its programs fit at the same time",
+        {Axis::dependent_launch, Axis::dgamma},
+        [](C c, P p, D) { return c.dependent_launch == DependentLaunch::off || !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative; });
     add("published.launch", "published sums are taken by a launch that begins early, which takes sm_90 or newer", {Axis::dgamma},
         [](C c, P p, D d) { return !has_dgamma(p) || c.dgamma != DgammaMethod::published || has_sm_90(d); });
     add("published.blocks", "a row in several blocks has its sums in memory, where they are not published at once",

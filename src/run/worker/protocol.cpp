@@ -71,6 +71,7 @@ SampleRequest sample_from_json(const JsonReader& in) {
     sample.samples = in.at("samples").integer(1);
     sample.time_cap_us = in.at("time_cap_us").number();
     sample.seed = in.at("seed").natural();
+    sample.dependent = in.at("dependent").flag();
     return sample;
 }
 
@@ -142,7 +143,8 @@ std::string encode(const Request& request, RequestNumber number) {
                                                       {"cold", measure.sample.cold},
                                                       {"samples", measure.sample.samples},
                                                       {"time_cap_us", measure.sample.time_cap_us},
-                                                      {"seed", measure.sample.seed}};
+                                                      {"seed", measure.sample.seed},
+                                                      {"dependent", measure.sample.dependent}};
                                       },
                                       [](const CheckRequest& check) {
                                           return json{{"do", "check"},

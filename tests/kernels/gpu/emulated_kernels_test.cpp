@@ -70,6 +70,11 @@ constexpr Case cases[] = {
     // dgamma by programs beside those of dx.
     {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r1.row.registers.masked.per_row.gamma_before.beside.tile32x32x2"},
     {64, "fused_add_rms_norm/backward/fp16/none/37x200/w_fp32", "w2.t32.r4.row.shared.masked.packed.beside.tile32x16x1"},
+    // Dependent launches, each with what runs behind it in the op.
+    {32, "rms_norm/forward/bf16/llama/7x96", "w2.t64.r1.row.registers.masked.per_row.pdl_on"},
+    {32, "rms_norm/full/bf16/llama/23x192",
+     "w2.t16.r8.row.registers.masked.persistent_strided.gamma_hoisted.s2.published.tile16x32x2.pdl_on"},
+    {32, "fused_add_rms_norm/full/bf16/gemma/6x192/in_place", "w2.t32.r2.row.shared.masked.packed.split.tile8x16x1.pdl_on"},
     {64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r8.row.registers.masked.persistent_strided.runtime.s3"},
     {64, "rms_norm/backward/bf16/llama/15x512",
      "w2.t64.r4.row.registers.even.persistent_strided.runtime.gamma_hoisted.s2.cooperative.tile16x32x2"},

@@ -229,5 +229,20 @@ TEST(Limits, HaveNamesOfTheirOwn) {
     }
 }
 
+TEST(LaunchPlan, DependentLaunchesAllMayBeginEarly) {
+    const std::string c = "w4.t128.r1.row.registers.masked.persistent_strided.gamma_hoisted";
+    for (const char* dgamma : {"", ".published", ".atomic", ".split"}) {
+        for (const Launch& launch : plan("rms_norm/full/bf16/llama/800x1024", (c + dgamma + ".pdl_on").c_str()).launches) {
+            EXPECT_TRUE(launch.overlaps) << dgamma << launch.kernel;
+        }
+    }
+    const Problem problem = parse_problem_key("rms_norm/backward/bf16/llama/800x1024");
+    const Configuration on = Configuration::parse(c + ".pdl_on");
+    DeviceInfo older = h100();
+    older.arch = "sm_80";
+    EXPECT_NE(objection(on, problem, older).find("sm_90"), std::string::npos);
+    EXPECT_NE(objection(Configuration::parse(c + ".cooperative.pdl_on"), problem, h100()).find("cooperative"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace normtune::gpu

@@ -187,6 +187,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     static_assert(nt_backward_bytes(inputs) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
+    if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
+        nt_await_previous_launch();  // before nt_reduce may begin: it would take what the launch before this one published
+    }
     nt_release_next_launch();
     char* shared = nt_dynamic_shared();
     rows_type from;

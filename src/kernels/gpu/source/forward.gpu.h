@@ -27,6 +27,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     static_assert(nt_shared_bytes(inputs) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
+    nt_follow_previous_launch();
     char* shared = nt_dynamic_shared();
     rows_type from;
     from.base[0] = x;

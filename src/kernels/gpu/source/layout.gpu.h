@@ -132,6 +132,15 @@ struct nt_walk {
     NT_DEVICE bool has(nt_index row_) const { return nt_step_rows == 1 || row_ < rows; }
 };
 
+/// With dependent_launch, at a kernel's begin: the next launch may be made ready, and nothing is read or written before all
+/// launches ahead have ended. Gamma waits, too: what runs ahead may be what trains it.
+NT_DEVICE void nt_follow_previous_launch() {
+    if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
+        nt_release_next_launch();
+        nt_await_previous_launch();
+    }
+}
+
 /// Adds `Count` sums over the threads of a row; every one of them gets the totals.
 template <int Count>
 NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {

@@ -207,6 +207,9 @@ NT_DEVICE void nt_reduce_tile(float* partials, int count, int tile, void* dgamma
 NT_KERNEL(NT_REDUCE_THREADS, 1)
 nt_reduce(float* partials, void* dgamma, unsigned* counter, int count) {
     NT_SHARED float scratch[nt_column_scratch(nt_tile_lanes, nt_tile_width, NT_REDUCE_THREADS)];
+    if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
+        nt_release_next_launch();
+    }
     if constexpr (nt_publishes) {
         nt_await_published(counter, count);
         nt_reduce_tile<NT_REDUCE_THREADS>(partials, count, nt_program_x(), dgamma, scratch);
@@ -233,6 +236,7 @@ NT_DEVICE void nt_split_columns(const void* x, const void* dy, const float* rstd
     constexpr int at_once = wanted < 8 ? wanted : 8;
     typedef nt_vector<nt_element, width> vector;
 
+    nt_follow_previous_launch();
     const int column = nt_program_x() * NT_REDUCE_COLS + nt_thread() % lanes * width;
     const long long share = (rows + parts - 1) / parts;
     const long long begin = share * nt_program_y();
