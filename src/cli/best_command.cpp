@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/restriction_options.h"
 #include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "devices/registry.h"
@@ -30,6 +31,7 @@ public:
             "--for", text("ARCH", for_),
             "For an architecture that nobody measured, as sm_120: the winners of the\nnearest device in the results, and what speaks "
             "against them");
+        declare_restriction(options, restriction_);
         table_.declare(options, {"cpp", "triton"},
                        "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
                        "columns;\ntriton: a Python module for Triton launchers");
@@ -37,6 +39,7 @@ public:
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
+        options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
@@ -44,18 +47,20 @@ public:
         if (any_device_ && !table_.is("cpp") && !table_.is("triton")) {
             throw InputError("--any-device goes with --format cpp or triton; tables and JSON are of any device");
         }
-        std::vector<Results> all = from_db_ ? read_store() : read_files();
+        const std::vector<Results> all = from_db_ ? read_store() : read_files();
+        if (!for_.empty() && restriction_.any()) {
+            throw InputError("--for proposes winners of another device; leave it out, or --batch-invariant and --deterministic");
+        }
         if (!for_.empty()) {
-            return print_proposal(std::move(all));
+            return print_proposal(all);
         }
-        if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
-            table_.require_no_order();
-            print_data(table_.is("json")  ? winners_json(all)
-                       : table_.is("cpp") ? winners_cpp(exported_winners(all, any_device_))
-                                          : winners_triton(exported_winners(all, any_device_)));
-        } else {
-            table_.show(sections(all));
+        if (restriction_.any()) {
+            const bool code = table_.is("cpp") || table_.is("triton");
+            const RestrictedResults admitted(all, restriction_, code ? Whose::own : Whose::all);
+            show(admitted.results, admitted.ladders);
+            return admitted.report_missing();
         }
+        show(all, {});
         return ExitCode::good;
     }
 
@@ -88,6 +93,21 @@ private:
             table_.show(std::move(out));
         }
         return ExitCode::good;
+    }
+
+    void show(const std::vector<Results>& all, std::span<const PricedLadder> prices) const {
+        if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
+            table_.require_no_order();
+            print_data(table_.is("json")  ? winners_json(all, nullptr, prices)
+                       : table_.is("cpp") ? winners_cpp(exported_winners(all, any_device_))
+                                          : winners_triton(exported_winners(all, any_device_)));
+        } else {
+            std::vector<Section> shown = sections(all);
+            if (restriction_.any()) {
+                std::ranges::move(price_sections(prices, restriction_), std::back_inserter(shown));
+            }
+            table_.show(std::move(shown));
+        }
     }
 
     std::vector<Results> read_files() {
@@ -154,6 +174,7 @@ private:
     bool hot_ = false;
     std::string for_;
     std::size_t older_ = 0;
+    Restriction restriction_;
     TableOptions table_;
     bool any_device_ = false;
 };

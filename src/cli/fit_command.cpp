@@ -6,6 +6,7 @@
 #include "cli/device_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/restriction_options.h"
 #include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "devices/registry.h"
@@ -13,6 +14,7 @@
 #include "report/export/fit_code.h"
 #include "report/fit_report.h"
 #include "run/remeasure.h"
+#include "space/reproducibility.h"
 
 namespace normtune::cli {
 namespace {
@@ -39,6 +41,7 @@ public:
                     "tokens\nand count, as shapes --from-log writes it");
         options.list("--model", text("PATTERN", settings_.models),
                      "The traffic is that of these models; * and ? match as in a\nshell (default: of each model in the results)");
+        declare_restriction(options, settings_.restriction);
         options.group("How it is judged");
         options.one("--hold-out", hold_out(),
                     "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
@@ -52,6 +55,7 @@ public:
         options.example("normtune fit results/run-20261120-120000 --mode forward");
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
         options.example("normtune fit results/run-20261120-120000 --measure --format cpp");
+        options.example("normtune fit results/run-20261120-120000 --batch-invariant --tolerance 5%");
         options.example("normtune fit results.json --axes rows_per_program --mode backward");
         options.example("normtune fit results.json --traffic tokens.csv --model Qwen3-8B --most-steps 4");
         options.example("normtune fit results.json --hold-out none --format cpp > launch.h");
@@ -82,6 +86,7 @@ public:
                                          quoted_for_message(devices[1].front().environment.device.name)));
         }
         const std::vector<Results>& runs = devices.front();
+        require_axes_of_rows(runs.front().environment.device.backend);
         const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
         Fits fits = fit(runs, settings_, traits);
         if (measure_) {
@@ -108,6 +113,21 @@ private:
 
     Value hold_out() {
         return {"WHICH", {}, Completion::none, [this](const std::string& word) { hold_out_ = HoldOut::parse(word); }};
+    }
+
+    void require_axes_of_rows(Backend backend) const {
+        if (!settings_.restriction.batch_invariant) {
+            return;
+        }
+        if (!traffic_.empty()) {
+            throw InputError("--traffic fits a ladder of any classes of rows; leave it out, or --batch-invariant");
+        }
+        for (const Axis axis : axes_of_rows(backend)) {
+            if (std::ranges::find(settings_.decided, axis) == settings_.decided.end()) {
+                throw InputError(fmt::format("--batch-invariant needs steps that decide what a row's bits depend on; --axes lacks {}",
+                                             axis_names.name(axis)));
+            }
+        }
     }
 
     /// In the order of Axis, whatever the order of the words.

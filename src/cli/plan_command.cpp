@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/table_options.h"
 #include "report/plan_report.h"
+#include "space/reproducibility.h"
 
 namespace normtune::cli {
 namespace {
@@ -17,6 +18,7 @@ public:
         declare_shard(options, shard_);
         device_.declare(options);
         device_.declare_arch(options, "Plan for a well-known device of this architecture; none need be here");
+        options.flag("--deterministic", "Without configurations whose dgamma differs from run to run", deterministic_);
         options.flag("--compile", "Also compile what would run, on all cores; needs no GPU (cuda, hip)", compile_);
         table_.declare(options, {}, "json: schemas/plan.schema.json");
         options.flag("--rules", "All that each rule took, not of three alone", rules_);
@@ -31,6 +33,10 @@ public:
     ExitCode run(const std::vector<std::string>&) override {
         CandidateChoice choice = candidates_.choice(selection_);
         Work work = work_of(selection_, choice);
+        const DeviceInfo device = device_.info("plans for a");
+        if (deterministic_) {
+            work.space.rules.push_back(deterministic_rule(device.backend));
+        }
         if (table_.is("json")) {
             table_.require_no_order();
         }
@@ -62,6 +68,7 @@ private:
     CandidateOptions candidates_;
     std::optional<Shard> shard_;
     DeviceOptions device_;
+    bool deterministic_ = false;
     bool compile_ = false;
     TableOptions table_;
     bool rules_ = false;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "space/reproducibility.h"
+
 namespace normtune::cli {
 namespace {
 
@@ -33,6 +35,12 @@ void RunOptions::declare(OptionSet& options) {
     options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_),
                 "Of the inputs, the order and what is drawn (default: 0)");
     device_.declare_several(options);
+    options.group("Equal bits (docs/reproducibility.md)");
+    options.flag("--batch-invariant",
+                 "Compare the bits of rows alone and within batches; a sweep's\nwinners are of one class for all M of an N, with the price",
+                 batch_invariant_);
+    options.flag("--deterministic",
+                 "Leave out configurations whose dgamma differs from run to run;\ncompare its bits over repeated launches", deterministic_);
     options.group("Run");
     options.one("--budget", duration(1, 365 * day_s, budget_s_), "Stop after this long; racing spends it where it tells most");
     options.one("--timeout", duration(0.01, day_s, timeout_s_),
@@ -74,7 +82,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
 
 bool RunOptions::says_what_to_run() const {
     return selection_.given() || candidates_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_ ||
-           repeat_ || lock_clocks_;
+           repeat_ || lock_clocks_ || batch_invariant_ || deterministic_;
 }
 
 SweepOptions RunOptions::of_words() const {
@@ -91,6 +99,11 @@ SweepOptions RunOptions::of_words() const {
     options.shard = shard_.value_or(options.shard);
     device_.choose().set(options);
     candidates_.ask(options.candidates, options.backend, options.problems);
+    options.batch_invariant = batch_invariant_;
+    options.deterministic = deterministic_;
+    if (deterministic_) {
+        options.space.rules.push_back(deterministic_rule(options.backend));
+    }
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
     options.cold = !hot_;
     options.processes = static_cast<int>(repeat_.value_or(options.processes));

@@ -38,6 +38,8 @@ private:
     std::optional<Shard> shard_;
     std::optional<double> budget_s_;
     std::optional<double> timeout_s_;
+    bool batch_invariant_ = false;
+    bool deterministic_ = false;
     bool hot_ = false;
     std::optional<std::int64_t> repeat_;
     std::optional<std::int64_t> lock_clocks_;

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/restriction_options.h"
 #include "cli/run_report.h"
 #include "cli/table_options.h"
 #include "report/outcomes.h"
@@ -22,6 +25,7 @@ public:
         options.example("normtune sweep --resume tuned");
         options.example("normtune sweep --shapes qwen3 --tokens 8192 --fresh");
         options.example("normtune sweep --shapes qwen3 --tokens 1 --repeat 5");
+        options.example("normtune sweep --shapes qwen3 --tokens 1,64,2048 --batch-invariant");
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
@@ -38,10 +42,25 @@ public:
             complain("HOME is not set: winners and compiled code are not kept; NORMTUNE_STORE and NORMTUNE_CACHE_DIR name places for them");
         }
         const SweepResult result = run_with_progress(run_, options);
+        // What is not deterministic was not measured: the price is that of invariance alone.
+        const Restriction restriction{options.batch_invariant, options.deterministic};
+        std::optional<RestrictedResults> admitted;
+        if (options.batch_invariant) {
+            admitted.emplace(std::span(&result.results, 1), restriction, Whose::all);
+        }
+        const Results& shown = admitted ? admitted->results.front() : result.results;
+        const std::span<const PricedLadder> prices = admitted ? admitted->ladders : std::span<const PricedLadder>();
         if (table_.is("json")) {
-            print_data(winners_json({&result.results, 1}));
+            print_data(winners_json({&shown, 1}, nullptr, prices));
         } else {
-            table_.show(run_sections(options, result, winners_sections(result.results)));
+            std::vector<Section> sections = winners_sections(shown);
+            if (admitted) {
+                std::ranges::move(price_sections(prices, restriction), std::back_inserter(sections));
+            }
+            if (options.compares_bits()) {
+                sections.push_back(bits_section(result.results));
+            }
+            table_.show(run_sections(options, result, std::move(sections)));
         }
         return exit_code_of(result);
     }

@@ -3,6 +3,7 @@
 #include "cli/run_report.h"
 #include "cli/table_options.h"
 #include "report/outcomes.h"
+#include "report/reproducible_report.h"
 
 namespace normtune::cli {
 namespace {
@@ -12,6 +13,7 @@ public:
     void declare(OptionSet& options) override {
         run_.declare(options);
         table_.declare(options);
+        options.example("normtune verify --shapes qwen3 --tokens 1,2048 --space quick --batch-invariant");
         options.example("normtune verify --shapes deepseek_v3 --site kv_a --mode forward,backward --tokens 17");
     }
 
@@ -19,7 +21,11 @@ public:
         SweepOptions options = run_.sweep_options(words);
         options.verify_only = true;
         const SweepResult result = run_with_progress(run_, options);
-        table_.show(run_sections(options, result, {outcomes_section(result.results)}));
+        std::vector<Section> sections{outcomes_section(result.results)};
+        if (options.compares_bits()) {
+            sections.push_back(bits_section(result.results));
+        }
+        table_.show(run_sections(options, result, std::move(sections)));
         return exit_code_of(result);
     }
 

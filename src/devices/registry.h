@@ -10,6 +10,7 @@
 #include "devices/compile/code_compiler.h"
 #include "devices/device.h"
 #include "space/backend_traits.h"
+#include "trial/bits_check.h"
 
 namespace normtune {
 
@@ -43,6 +44,8 @@ struct BackendRow {
     std::function<std::string()> warning = nullptr;
     /// In a Verifier's place, on a device that computes nothing. `timed`: after the last round.
     std::function<Verification(Device&, const Problem&, const Candidate&, bool timed)> verify = nullptr;
+    /// In the place of verify/bits.h, on such a device.
+    std::function<BitsCheck(const Device&, const Problem&, const Candidate&)> bits = nullptr;
 };
 
 const BackendRow& backend_row(Backend backend);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "judge/traffic_ladder.h"
+#include "space/reproducibility.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -161,6 +163,41 @@ void fit_to_traffic(Fit& fit, const FitSettings& settings) {
     }
 }
 
+/// By the text of what sets a row's bits. Where `even` takes the place of `where` on some N alone, that is another class than either.
+std::vector<std::size_t> classes_of(const std::vector<Prescription>& prescriptions, Backend backend) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> out;
+    for (const Prescription& prescription : prescriptions) {
+        const bool mixed = prescription.even_where_it_divides && prescription.configuration.reduction == Reduction::where;
+        const std::string name = row_class(prescription.configuration, backend) + (mixed ? ".even" : "");
+        const auto known = std::ranges::find(names, name);
+        out.push_back(static_cast<std::size_t>(known - names.begin()));
+        if (known == names.end()) {
+            names.push_back(name);
+        }
+    }
+    return out;
+}
+
+/// What comparing the bits of the ladder's trials found where they ran.
+void look_at_bits(Fit& fit) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::string>> digests;  // by N and row stride
+    for (const ShapeLosses& shape : fit.fitted.shapes) {
+        for (const ProblemRanking* ranking : shape.rankings) {
+            const Standing* taken = chosen_on(fit, *ranking);
+            if (taken != nullptr && taken->record->bits) {
+                ++fit.compared;
+                digests[{shape.cols, ranking->problem().shape.row_stride}].insert(taken->record->bits->row_bits);
+            }
+        }
+    }
+    for (const auto& [place, bits] : digests) {
+        if (fit.restriction.batch_invariant && bits.size() > 1) {
+            fit.differ_at.push_back(place.first);
+        }
+    }
+}
+
 Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits& traits) {
     Fit out;
     out.operation = group.operation;
@@ -168,7 +205,11 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     out.device = group.rankings.front()->device();
     out.traits = traits;
     out.tolerance = settings.tolerance;
-    const Losses all = losses_of(group.rankings, settings.decided, traits);
+    out.restriction = settings.restriction;
+    Losses all = losses_of(group.rankings, settings.decided, traits);
+    if (settings.restriction.batch_invariant) {
+        all.classes = classes_of(all.prescriptions, out.device.backend);
+    }
     const auto held = [&](const ShapeLosses& shape) {
         return settings.hold_out.holds(shape, static_cast<std::size_t>(&shape - all.shapes.data()));
     };
@@ -188,7 +229,8 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
             out.in_the_way.push_back(&shape);
         }
     }
-    out.within = out.ladder && out.in_the_way.empty();
+    look_at_bits(out);
+    out.within = out.ladder && out.in_the_way.empty() && out.differ_at.empty();
     const LossOn by_ladder = [&](const ShapeLosses& shape) { return ladder_loss(out.ladder, shape); };
     out.on_fitted = summarise(pointers(out.fitted.shapes), by_ladder);
     out.on_held_out = summarise(pointers(out.held_out.shapes), by_ladder);
@@ -246,6 +288,10 @@ std::vector<TrialsAgain> wanted_again(const Fits& fits) {
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh) {
     Fits out;
     out.rankings = problem_rankings(runs, Whose::own, fresh);
+    for (ProblemRanking& ranking : out.rankings) {
+        std::erase_if(ranking.standings, [&](const Standing& standing) { return !admits(settings.restriction, *standing.record); });
+    }
+    std::erase_if(out.rankings, [](const ProblemRanking& ranking) { return ranking.standings.empty(); });
     for (const Group& group : group_by_operation(out.rankings, settings)) {
         out.fits.push_back(fit_one(group, settings, traits));
     }

@@ -11,6 +11,7 @@
 #include "judge/hold_out.h"
 #include "judge/ladder.h"
 #include "judge/loss_summary.h"
+#include "judge/reproducible.h"
 #include "judge/thumb_rule.h"
 #include "judge/traffic.h"
 
@@ -26,6 +27,7 @@ struct FitSettings {
     std::vector<Mode> modes;             // empty: all
     std::optional<TokenCounts> traffic;  // the ladder of the least expected time over it, rather than of the fewest steps
     std::vector<std::string> models;     // the traffic is theirs (patterns); empty: of all
+    Restriction restriction;             // losses stay those against the best of all
 };
 
 using ShapeSummary = LossSummary<ShapeLosses>;
@@ -65,7 +67,10 @@ struct Fit {
     std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out
     std::vector<StepsAt> steps_at;
     std::optional<TrafficFit> traffic;
-    std::size_t dropped = 0;  // fitted shapes on which the ladder rests on a trial that a race dropped
+    Restriction restriction;
+    std::size_t compared = 0;             // problems of fitted shapes where the bits of the ladder's trial were compared
+    std::vector<std::int64_t> differ_at;  // of a batch-invariant ladder: N on which they are not the same at all M after all
+    std::size_t dropped = 0;              // fitted shapes on which the ladder rests on a trial that a race dropped
 
     Fit() = default;
     Fit(Fit&&) noexcept = default;  // its parts point at one another: it is moved, never copied

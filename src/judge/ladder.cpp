@@ -93,7 +93,7 @@ struct Fitted {
 };
 
 /// The fewest steps over M: the best way to serve the first j rows ends with a step over rows i … j − 1.
-Fitted fit_rows(const Costs& costs) {
+Fitted fit_rows_freely(const Costs& costs) {
     std::vector<Fitted> best(costs.rows.size() + 1);
     best[0].cost = 0;
     for (std::size_t j = 1; j <= costs.rows.size(); ++j) {
@@ -113,6 +113,32 @@ Fitted fit_rows(const Costs& costs) {
         }
     }
     return best.back();
+}
+
+/// The same, of prescriptions of one class.
+Fitted fit_rows(const Costs& costs, const std::vector<std::size_t>& classes) {
+    if (classes.empty()) {
+        return fit_rows_freely(costs);
+    }
+    std::vector<std::vector<std::size_t>> members(*std::ranges::max_element(classes) + 1);
+    for (std::size_t p = 0; p < classes.size(); ++p) {
+        members[classes[p]].push_back(p);
+    }
+    Fitted best;
+    for (const std::vector<std::size_t>& of_class : members) {
+        Costs own{costs.rows, {}};
+        for (const std::vector<double>& cost : costs.cost) {
+            std::ranges::transform(of_class, std::back_inserter(own.cost.emplace_back()), [&](std::size_t p) { return cost[p]; });
+        }
+        Fitted fitted = fit_rows_freely(own);
+        if (fitted.better_than(best)) {
+            for (Ladder::Step& step : fitted.ladder) {
+                step.prescription = of_class[step.prescription];
+            }
+            best = std::move(fitted);
+        }
+    }
+    return best;
 }
 
 void add(Costs& costs, const ShapeLosses& shape, double tolerance) {
@@ -176,7 +202,7 @@ std::vector<Axis> all_axes() {
 }
 
 Losses Losses::only(const std::function<bool(const ShapeLosses&)>& keep) const {
-    Losses out{decided, prescriptions, {}};
+    Losses out{decided, prescriptions, {}, classes};
     std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(out.shapes), keep);
     return out;
 }
@@ -250,7 +276,7 @@ std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance) {
             for (std::size_t s = first_of_cols[i]; s < first_of_cols[i + 1]; ++s) {
                 add(costs, losses.shapes[s], tolerance);
             }
-            Fitted band = fit_rows(costs);
+            Fitted band = fit_rows(costs, losses.classes);
             const Fitted candidate{best[i].total.steps + band.steps, best[i].total.cost + band.cost, {}};
             if (candidate.better_than(best[j].total)) {
                 best[j] = {candidate, best[i].bands};

@@ -38,6 +38,7 @@ struct Losses {
     std::vector<Axis> decided;
     std::vector<Prescription> prescriptions;  // those with a plain mask first, then by their text
     std::vector<ShapeLosses> shapes;          // by cols, then rows
+    std::vector<std::size_t> classes = {};    // of each prescription; the steps of a band have one. Empty: they may have any
 
     /// The same prescriptions on the shapes that `keep` chooses.
     Losses only(const std::function<bool(const ShapeLosses&)>& keep) const;

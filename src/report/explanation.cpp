@@ -9,6 +9,7 @@
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/layout.h"
 #include "space/common_limits.h"
+#include "space/reproducibility.h"
 #include "space/value_help.h"
 #include "trial/kernel_folder.h"
 
@@ -109,6 +110,19 @@ std::string cpu_words(const Configuration& c, const Problem& problem, const Devi
         count(problem.shape.rows, "row"), count(device.compute_units, "core"));
 }
 
+/// What the table of axes says of the bits of its results.
+std::string bits_words(const Configuration& configuration) {
+    Problem problem;
+    problem.operation.mode = Mode::backward;
+    const std::string gpu = varies_from_run_to_run(configuration, problem, Backend::cuda);
+    const std::string cpu = varies_from_run_to_run(configuration, problem, Backend::cpu);
+    return fmt::format(
+        "Rows have equal bits at any M among configurations of class {} (on a CPU: {}).\n"
+        "dgamma {} from run to run{}{}.\n",
+        row_class(configuration, Backend::cuda), row_class(configuration, Backend::cpu), gpu.empty() ? "has equal bits" : "varies",
+        gpu.empty() ? "" : " (" + gpu + ")", cpu.empty() ? "" : "; on a CPU it varies (" + cpu + ")");
+}
+
 }  // namespace
 
 std::vector<Section> explain_configuration(const Configuration& configuration) {
@@ -128,6 +142,7 @@ std::vector<Section> explain_configuration(const Configuration& configuration) {
         }
     }
     section.note = others.empty() ? "" : fmt::format("At their defaults, which the key leaves out: {}.\n", others);
+    section.note += bits_words(configuration);
     return {section};
 }
 
@@ -166,7 +181,7 @@ Section explain_on(const Configuration& configuration, const Problem& problem, c
 
 std::vector<Section> list_axes() {
     Section axes{
-        "Axes", Table("axis|in a key|>default|values|what it says"),
+        "Axes", Table("axis|in a key|>default|values|what it says|bits"),
         "Parts of a key stand in this order; those of the first seven axes always, the others where they differ from the default.\n"};
     Section values{"Values with names", Table("axis|value|what it does"), ""};
     for (const AxisRow& row : axis_table) {
@@ -175,7 +190,7 @@ std::vector<Section> list_axes() {
             --part;
         }
         axes.table.add({std::string(row.name), part->key.prefix.empty() ? "the value" : key_form(*part), axis_text(row.axis, row.standard),
-                        row.domain.wanted(), std::string(row.help)});
+                        row.domain.wanted(), std::string(row.help), bits_help(row)});
         for (int value = 0; value < static_cast<int>(row.domain.names.size()); ++value) {
             values.table.add({std::string(row.name), axis_text(row.axis, value), std::string(value_help(row.axis, value))});
         }

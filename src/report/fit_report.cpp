@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/traffic_report.h"
 
@@ -83,6 +84,26 @@ std::string in_the_way(const Fit& fit) {
     return out.empty() ? "" : fmt::format("In the way: {}.\n", out);
 }
 
+/// Of a ladder that is restricted: what each problem pays.
+Section prices(const Fit& fit) {
+    Section section{"The price by shape", Table("problem|configuration|>price|bits"), ""};
+    for (const ShapeLosses& shape : fit.fitted.shapes) {
+        for (const ProblemRanking* ranking : shape.rankings) {
+            const Standing* taken = chosen_on(fit, *ranking);
+            section.table.add({ranking->problem().key(), taken != nullptr ? taken->record->candidate.identity() : "none",
+                               taken != nullptr ? loss_text(*taken) : "-",
+                               taken == nullptr      ? ""
+                               : taken->record->bits ? "compared"
+                                                     : "by source"});
+        }
+    }
+    section.note = "price: the loss against the best of all that were measured, an estimate with half of its 95% interval.\n";
+    for (const std::int64_t cols : fit.differ_at) {
+        section.note += fmt::format("N {}: the bits that were compared differ between M, although the class is one.\n", cols);
+    }
+    return section;
+}
+
 Section losses(const Fit& fit) {
     Section section{"Loss against the measured best", Table("shapes|>judged|>mean loss|>worst|on"), in_the_way(fit)};
     const auto add = [&](std::string name, const ShapeSummary& summary) {
@@ -131,6 +152,10 @@ std::string fit_title(const Fit& fit) {
     if (!fit.ladder) {
         return fmt::format("no ladder: on some shapes nothing that a step could say was measured on all their problems");
     }
+    if (!fit.differ_at.empty()) {
+        return fmt::format("no ladder to rely on: of the {} steps rows differ in bits on N {}", fit.ladder->steps(),
+                           fmt::join(fit.differ_at, ", "));
+    }
     const std::string steps = fmt::format("{} step{}", fit.ladder->steps(), fit.ladder->steps() == 1 ? "" : "s");
     return fit.within ? fmt::format("{} within {}", steps, percent(fit.tolerance))
                       : fmt::format("nothing within {}; the best that can be reached, {}, loses up to {}", percent(fit.tolerance), steps,
@@ -169,6 +194,9 @@ std::vector<Section> fit_sections(std::span<const Fit> fits) {
             std::move(over.begin(), over.end(), std::back_inserter(out));
         }
         out.push_back(losses(fit));
+        if (fit.restriction.any()) {
+            out.push_back(prices(fit));
+        }
         if (!fit.rivals.empty()) {
             out.push_back(rivals(fit));
         }

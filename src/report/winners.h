@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "judge/problem_ranking.h"
+#include "judge/reproducible.h"
 #include "report/sections.h"
 
 namespace normtune {
@@ -38,8 +39,9 @@ Section winners_section(const std::vector<Winner>& winners);
 std::vector<Section> winners_sections(const Results& results);
 std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
 
-/// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device.
-std::string winners_json(std::span<const Results> runs, const Proposal* proposal = nullptr);
+/// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device; `prices`:
+/// what taking these and no others costs.
+std::string winners_json(std::span<const Results> runs, const Proposal* proposal = nullptr, std::span<const PricedLadder> prices = {});
 /// The same of one run, whose winners are known.
 std::string winners_json(const Environment& environment, const std::vector<Winner>& winners);
 

@@ -29,6 +29,26 @@ nlohmann::json winner_json(const Winner& winner) {
     return out;
 }
 
+nlohmann::json price_json(const PricedLadder& ladder) {
+    const PriceSummary price = ladder.price();
+    const auto choice_json = [](const PricedChoice& choice) {
+        const Standing* taken = choice.standing;
+        nlohmann::json out{{"problem", choice.ranking->problem().key()},
+                           {"unrestricted", choice.ranking->winner->candidate.identity()},
+                           {"taken", taken != nullptr ? nlohmann::json(taken->record->candidate.identity()) : nlohmann::json()}};
+        if (taken != nullptr) {
+            out.update({{"loss", taken->loss()}, {"low", taken->low - 1}, {"high", taken->high - 1}, {"dropped", taken->dropped}});
+        }
+        return out;
+    };
+    return {{"problems", ladder.name},
+            {"row_class", ladder.row_class},
+            {"compared", ladder.known == Known::by_bits},
+            {"mean", json_if(price.judged > 0, price.mean)},
+            {"worst", json_if(price.judged > 0, price.worst)},
+            {"shapes", json_list(ladder.choices, choice_json)}};
+}
+
 nlohmann::json run_json(const Environment& environment, const std::vector<Winner>& winners) {
     return {{"device", to_json(environment.device)}, {"started", environment.started}, {"winners", json_list(winners, winner_json)}};
 }
@@ -52,10 +72,13 @@ nlohmann::json proposal_json(const Proposal& proposal) {
 
 }  // namespace
 
-std::string winners_json(std::span<const Results> runs, const Proposal* proposal) {
+std::string winners_json(std::span<const Results> runs, const Proposal* proposal, std::span<const PricedLadder> prices) {
     nlohmann::json members{{"runs", json_list(runs, [](const Results& run) { return run_json(run.environment, find_winners(run)); })}};
     if (proposal != nullptr) {
         members["for"] = proposal_json(*proposal);
+    }
+    if (!prices.empty()) {
+        members["prices"] = json_list(prices, price_json);
     }
     return json_document(winners_schema_version, std::move(members));
 }

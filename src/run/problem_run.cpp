@@ -269,7 +269,7 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
 // Takes the trial off the pending ones; none: it is recorded, or the problem is lost and the trial still pending.
 std::optional<RunningTrial> ProblemRun::build(TrialId id) {
     RunningTrial trial{id, new_record(candidates_[id])};
-    auto answer = session_.build(id, candidates_[id]);
+    auto answer = session_.build(BuildRequest{id, candidates_[id], true, options_.compares_bits()});
     if (const auto* failure = std::get_if<Failure>(&answer)) {
         if (failure->of_problem) {
             lost_ = *failure;
@@ -288,7 +288,12 @@ std::optional<RunningTrial> ProblemRun::build(TrialId id) {
             built.reason = fmt::format("rule {}: {}", rule->name, rule->keep);
         }
     }
+    if (built.outcome == Outcome::passed && options_.deterministic && built.bits && !built.bits->runs_differ.empty()) {
+        built.outcome = Outcome::pruned;
+        built.reason = fmt::format("--deterministic: {}", built.bits->runs_differ);
+    }
     trial.record.compile = std::move(built.compile);
+    trial.record.bits = std::move(built.bits);
     trial.record.verification = std::move(built.verification);
     if (built.outcome != Outcome::passed || options_.verify_only) {
         record(std::move(trial.record), built.outcome, built.reason);

@@ -37,6 +37,8 @@ struct SweepOptions {
     Pairing pairs;             // candidates that are measured side by side; where there are any, no finals are held
     bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin
     bool verify_only = false;  // `normtune verify`: stop after verification
+    bool batch_invariant = false;  // bits of rows alone and in batches are compared (verify/bits.h)
+    bool deterministic = false;    // bits of dgamma from launch to launch are, and what differs is pruned; the space has the rule
     StopRule stop_rule;
     int samples_per_round = 5;
     double round_time_us = 2e4;                        // a round of a configuration takes about this much device time at most, or less
@@ -47,6 +49,8 @@ struct SweepOptions {
     bool resume = false;
     bool part_of_another = false;  // a step of selfcheck or gate, which nobody resumes by itself
     bool fresh = false;            // what the store has is measured again, and replaced
+
+    bool compares_bits() const { return batch_invariant || deterministic; }
 };
 
 struct Progress {

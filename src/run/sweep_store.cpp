@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "devices/registry.h"
+#include "judge/reproducible.h"
 #include "judge/thumb_rule.h"
 #include "run/sweep_text.h"
 #include "store/stored_results.h"
@@ -86,8 +87,8 @@ void narrow_as_journaled(std::vector<ProblemTrials>& plans, const JournalContent
 }
 
 /// Those that the problem's line in the table of winners rests on: the finalists, the slowest, and of each named
-/// heuristic the best that obeys it.
-std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
+/// heuristic the best that obeys it; the fastest of each class of rows, where one is to be chosen for several M.
+std::vector<Record> records_to_keep(const ProblemRanking& ranking, bool of_each_class) {
     std::unordered_set<const Record*> wanted;
     const Standing* slowest = &ranking.standings.front();
     for (const Standing& standing : ranking.standings) {
@@ -112,6 +113,9 @@ std::vector<Record> records_to_keep(const ProblemRanking& ranking) {
         if (const Standing* const best = heuristic.obeying(ranking).best) {
             wanted.insert(best->record);
         }
+    }
+    for (const Standing* standing : of_each_class ? fastest_of_classes(ranking) : std::vector<const Standing*>()) {
+        wanted.insert(standing->record);
     }
     std::vector<Record> records;
     for (const Standing& standing : ranking.standings) {
@@ -245,8 +249,8 @@ void SweepStore::keep(const Results& results, const JournalHeader& header, const
             if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking)) {
                 continue;
             }
-            completed.push_back(
-                {identity_of(ranking.problem()), results.environment, "", trials, ranking.standings.size(), records_to_keep(ranking)});
+            completed.push_back({identity_of(ranking.problem()), results.environment, "", trials, ranking.standings.size(),
+                                 records_to_keep(ranking, options_.batch_invariant)});
             for (const Record& record : completed.back().records) {
                 completed.back().measured_at = std::max(completed.back().measured_at, record.timestamp);
             }

@@ -117,6 +117,12 @@ json sweep_json(const SweepOptions& options) {
     if (options.lock_clock_mhz > 0) {
         out["lock_clock_mhz"] = options.lock_clock_mhz;
     }
+    if (options.batch_invariant) {
+        out["batch_invariant"] = true;
+    }
+    if (options.deterministic) {
+        out["deterministic"] = true;
+    }
     if (!options.candidates.empty()) {
         out["candidates"] = candidates_json(options.candidates);
         out["candidates_only"] = options.candidates.alone;
@@ -233,11 +239,15 @@ SweepIdentity sweep_identity(const SweepOptions& options) {
 }
 
 std::string measuring_digest(const SweepOptions& options) {
-    return digest({{"version", version()},
+    json measuring{{"version", version()},
                    {"cold", options.cold},
                    {"stop_rule", stop_rule_to_json(options.stop_rule)},
                    {"samples_per_round", options.samples_per_round},
-                   {"round_time_us", options.round_time_us}});
+                   {"round_time_us", options.round_time_us}};
+    if (options.compares_bits()) {  // what was stored without is no answer
+        measuring["bits"] = true;
+    }
+    return digest(measuring);
 }
 
 SweepOptions sweep_from_text(const std::string& text) {
@@ -280,6 +290,8 @@ SweepOptions sweep_from_text(const std::string& text) {
     if (const auto mhz = in.find("lock_clock_mhz")) {
         options.lock_clock_mhz = mhz->integer(1);
     }
+    options.batch_invariant = in.find("batch_invariant").has_value();
+    options.deterministic = in.find("deterministic").has_value();
     options.verify_only = in.at("verify_only").flag();
     const JsonReader stop = in.at("stop_rule");
     options.stop_rule = {stop.at("least_rounds").integer(1), stop.at("most_rounds").integer(1), stop.at("relative_half_width").number(),
@@ -297,6 +309,8 @@ void require_same_sweep(const std::string& journal_folder, const std::string& jo
         if (sweep.is_object()) {  // which says nothing of what is usual
             sweep.emplace("processes", 1);
             sweep.emplace("lock_clock_mhz", 0);
+            sweep.emplace("batch_invariant", false);
+            sweep.emplace("deterministic", false);
         }
         return sweep;
     };

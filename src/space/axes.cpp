@@ -1,5 +1,6 @@
 #include "space/axes.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 
@@ -33,12 +34,31 @@ constexpr AxisKey joined(std::string_view prefix, std::string_view placeholder) 
     return {AxisKey::Place::joined, prefix, placeholder, -1, {}};
 }
 
+using Devices = AxisBits::Devices;
+constexpr AxisBits no_bits{Devices::none};
+constexpr AxisBits of_a_row(Devices on) {
+    return {on};
+}
+template <typename E>
+constexpr AxisBits of_a_row(Devices on, E only) {
+    return {on, static_cast<int>(only)};
+}
+struct VaryingMethod {
+    DgammaMethod value;
+    std::string_view why;
+};
+constexpr AxisBits of_runs(VaryingMethod on_gpu, VaryingMethod on_cpu) {
+    return {Devices::none, -1, {static_cast<int>(on_gpu.value), on_gpu.why}, {static_cast<int>(on_cpu.value), on_cpu.why}};
+}
+
 }  // namespace
 
 constexpr std::array<AxisRow, axis_count> axis_table{{
 #define AXIS(name_, type, standard_, ...) {.axis = Axis::name_, .name = #name_, .standard = static_cast<int>(standard_), __VA_ARGS__},
 #include "space/axes.inc"
 }};
+static_assert(std::ranges::none_of(axis_table, [](const AxisRow& row) { return row.bits.rows == Devices::unstated; }),
+              "an axis does not say what it does to the bits of results: .bits = no_bits, of_a_row(…) or of_runs(…)");
 
 std::string AxisDomain::wanted() const {
     if (!names.empty()) {

@@ -62,6 +62,19 @@ struct InertOn {
     std::string_view reason;  // empty: no entry
 };
 
+/// What an axis's values do to the bits of results (space/reproducibility.h). A row that does not say it does not compile.
+struct AxisBits {
+    enum class Devices { unstated, none, gpu, cpu, all };
+    Devices rows = Devices::unstated;  // where its value is a part of the order in which a row is summed up
+    int only = -1;                     // that value alone, the others being alike; -1: each value
+    struct Varying {
+        int value = -1;        // with it dgamma differs from run to run; -1: with none
+        std::string_view why;  // one line
+    };
+    Varying on_gpu = {};
+    Varying on_cpu = {};
+};
+
 struct AxisRow {
     Axis axis;
     std::string_view name;  // in files, rules, records; the column's name, too
@@ -71,7 +84,8 @@ struct AxisRow {
     bool leading_column = false;  // among the columns of results.csv whose place is fixed; else after the problem's
     std::string_view macro = {};  // of the GPU source that is the value itself; empty: macros.cpp says what comes of it
     InertOn inert_on[2] = {};     // backends on which it means nothing, and why
-    std::string_view help = {};   // one line: docs/spaces.md, the schema
+    AxisBits bits = {};
+    std::string_view help = {};  // one line: docs/spaces.md, the schema
 };
 extern const std::array<AxisRow, axis_count> axis_table;
 

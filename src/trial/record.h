@@ -7,6 +7,7 @@
 
 #include "problem/problem.h"
 #include "space/device_info.h"
+#include "trial/bits_check.h"
 #include "trial/candidate.h"
 #include "trial/compile_info.h"
 #include "trial/measurement.h"
@@ -30,6 +31,7 @@ struct Record {
     std::string reason;  // one line; empty where passed
     std::optional<CompileInfo> compile;
     std::optional<Verification> verification;
+    std::optional<BitsCheck> bits;  // where the run compared them
     std::optional<Measurement> measurement;
     std::string repeat;  // the command line that runs this trial again
 

@@ -169,6 +169,15 @@ void describe(V& v, T& verification) {
     v("shapes", verification.shapes, "The problem's own shape and the awkward ones beside it");
 }
 
+template <typename V, Is<BitsCheck> T>
+void describe(V& v, T& bits) {
+    using namespace fields;
+    constexpr FieldTraits text{.form = TextForm::prose, .added = true, .omit_empty = true};
+    v("row_bits", bits.row_bits, "Digest of the outputs of fixed rows, which have equal bits alone and in batches; empty: they differ");
+    v("rows_differ", bits.rows_differ, "Where a row in a batch has other bits than alone", text);
+    v("runs_differ", bits.runs_differ, "Where dgamma has other bits from launch to launch", text);
+}
+
 template <typename V, Is<Round> T>
 void describe(V& v, T& round) {
     using namespace fields;
@@ -251,6 +260,7 @@ void describe(V& v, T& record) {
     v("reason", record.reason, "Why it did not pass; empty where it did", FieldTraits{.form = TextForm::prose}.compared_at(19));
     v("compile", record.compile, "");
     v("verification", record.verification, "");
+    v("bits", record.bits, "");
     v("measurement", record.measurement, "");
     v("repeat", record.repeat, "Command line that runs this trial again", FieldTraits{.form = TextForm::prose}.at(place::repeat));
 }

@@ -34,6 +34,10 @@ CASES = [
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && cp -r run other && normtune audit run other --transfer --format json", "transfer.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && sed 's/\"arch\":\"replay\"/\"arch\":\"sm_90\"/' run/results.json > run/sm_90.json && "
      "normtune best run/sm_90.json --for sm_120 --format json", "winners.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run --batch-invariant >/dev/null"
+     " && normtune best run --batch-invariant --deterministic --format json", "winners.schema.json"),
+    (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run --batch-invariant >/dev/null && cat run/results.json",
+     "results.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json", "fit.schema.json"),
     (f"normtune sweep --strategy exhaustive {SELECTION} --quiet --out run >/dev/null && normtune fit run --format json --hold-out none --axes grid,num_warps",
      "fit.schema.json"),

@@ -34,6 +34,8 @@ TABLES = [
     "audit before --axis threads_per_row",
     "fit before",
     "fit h100.json --traffic tokens.csv --mode forward --op rms_norm --model Qwen3-8B",
+    "best before --batch-invariant --deterministic",
+    "fit h100.csv --mode backward --op rms_norm --batch-invariant --tolerance 30%",
     "fit h100.csv --mode backward --op rms_norm",
     "compare before after",
     "compare liger_before.csv liger_after.csv",
@@ -44,6 +46,7 @@ TABLES = [
     "merge shard-1 shard-2 -o merged-COLUMNS",
     f"{SWEEP} --replay-script replay.yaml --fresh --out swept-COLUMNS",
     "verify --shapes shapes.yaml --space space.yaml --backend replay --replay-script faults.yaml --quiet --out verified-COLUMNS",
+    "verify --shapes shapes.yaml --space space.yaml --backend replay --replay-script faults.yaml --quiet --out bits-COLUMNS --batch-invariant",
     "selfcheck --shapes shapes.yaml --space space.yaml --tokens 20000 --sweeps 2 --trials 2 --backend replay --replay-script replay.yaml"
     " --quiet --out check-COLUMNS",
     "devices",

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "space/backend_traits.h"
+#include "space/reproducibility.h"
 
 namespace normtune {
 namespace {
@@ -97,11 +98,12 @@ std::string line_of_docs(const AxisRow& row) {
             without += fmt::format("{}{}", without.empty() ? " " : ", ", backend_names.name(on.backend));
         }
     }
-    return fmt::format("| `{}` | {} | `{}` | {} |{} | {} |\n", row.name, values, axis_text(row.axis, row.standard), key, without, row.help);
+    return fmt::format("| `{}` | {} | `{}` | {} |{} | {} | {} |\n", row.name, values, axis_text(row.axis, row.standard), key, without,
+                       bits_help(row), row.help);
 }
 
 TEST(Axes, DocsHaveTheTable) {
-    std::string table = "| axis | values | default | in a key | means nothing on | |\n|---|---|---|---|---|---|\n";
+    std::string table = "| axis | values | default | in a key | means nothing on | bits | |\n|---|---|---|---|---|---|---|\n";
     for (const AxisRow& row : axis_table) {
         table += line_of_docs(row);
     }

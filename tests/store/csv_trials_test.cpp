@@ -53,6 +53,7 @@ TEST(CsvTrials, AreThoseThatWereWritten) {
         // What has no column, or fewer digits there, is as it was; then all is.
         record.problem.uses = written.problem.uses;
         record.verification = written.verification;
+        record.bits = written.bits;
         if (written.measurement) {
             const Measurement cells = *record.measurement;
             record.measurement = written.measurement;

@@ -34,6 +34,9 @@ public:
             r.verification = verification();
         }
         if (chance()) {
+            r.bits = BitsCheck{text(), text(), text()};
+        }
+        if (chance()) {
             r.measurement = measurement();
         }
         return r;

@@ -42,6 +42,7 @@ TEST(RecordJson, RoundTripsEveryMemberExactly) {
         EXPECT_EQ(after.reason, before.reason);
         EXPECT_EQ(after.repeat, before.repeat);
         EXPECT_EQ(after.verification, before.verification);
+        EXPECT_EQ(after.bits, before.bits);
         EXPECT_EQ(after.measurement, before.measurement);
         EXPECT_EQ(after.trial_key(), before.trial_key());
         ASSERT_EQ(after.compile.has_value(), before.compile.has_value());

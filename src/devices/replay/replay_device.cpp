@@ -14,6 +14,7 @@
 #include "devices/replay/recorded_times.h"
 #include "devices/replay/replay_script.h"
 #include "devices/replay/scripted_faults.h"
+#include "space/reproducibility.h"
 #include "store/results.h"
 #include "support/atomic_file.h"
 #include "support/content_hash.h"
@@ -153,6 +154,17 @@ public:
         return verification;
     }
 
+    /// As recorded, else what the table of axes says of a GPU's kernels; of another provider's nothing is known.
+    BitsCheck bits(const Problem& problem, const Candidate& candidate) const {
+        if (const Record* record = recorded(problem.key(), candidate.identity()); record && record->bits) {
+            return *record->bits;
+        }
+        const Configuration* own = candidate.configuration();
+        return own == nullptr ? BitsCheck{"", "a script does not say it", "a script does not say it"}
+                              : BitsCheck{content_hash(row_class(*own, Backend::replay)).substr(0, 16), "",
+                                          varies_from_run_to_run(*own, problem, Backend::replay)};
+    }
+
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override {
         const auto& replay_buffers = dynamic_cast<const ReplayBuffers&>(buffers);
         const auto* replay_kernel = dynamic_cast<const ReplayKernel*>(kernel);
@@ -289,7 +301,9 @@ BackendRow replay_backend() {
             .kernels = [](const DeviceInfo&, const std::string& script) { return kernels_text(script); },
             .is_listed = false,
             .verify = [](Device& device, const Problem& problem, const Candidate& candidate,
-                         bool timed) { return dynamic_cast<ReplayDevice&>(device).verify(problem, candidate, timed); }};
+                         bool timed) { return dynamic_cast<ReplayDevice&>(device).verify(problem, candidate, timed); },
+            .bits = [](const Device& device, const Problem& problem,
+                       const Candidate& candidate) { return dynamic_cast<const ReplayDevice&>(device).bits(problem, candidate); }};
 }
 
 std::unique_ptr<Device> open_replay(const std::string& script, int ordinal) {

@@ -134,7 +134,8 @@ std::string encode(const Request& request, RequestNumber number) {
                                           return json{{"do", "build"},
                                                       {"trial", build.trial},
                                                       {"candidate", candidate_to_json(build.candidate)},
-                                                      {"verify", build.verify}};
+                                                      {"verify", build.verify},
+                                                      {"bits", build.bits}};
                                       },
                                       [](const MeasureRequest& measure) {
                                           return json{{"do", "measure"},
@@ -190,6 +191,9 @@ std::string encode(const Reply& reply, RequestNumber number) {
                                   if (built.verification) {
                                       out["verification"] = to_json(*built.verification);
                                   }
+                                  if (built.bits) {
+                                      out["bits"] = to_json(*built.bits);
+                                  }
                                   return out;
                               },
                               [](const MeasuredReply& measured) {
@@ -221,7 +225,8 @@ Request request_from_json(const JsonReader& in) {
         return open;
     }
     if (what == "build") {
-        return BuildRequest{in.at("trial").natural(), candidate_from_json(in.at("candidate")), in.at("verify").flag()};
+        return BuildRequest{in.at("trial").natural(), candidate_from_json(in.at("candidate")), in.at("verify").flag(),
+                            in.at("bits").flag()};
     }
     if (what == "measure") {
         return MeasureRequest{in.at("trial").natural(), sample_from_json(in)};
@@ -268,6 +273,9 @@ Reply reply_from_json(const JsonReader& in) {
         }
         if (const auto verification = in.find("verification")) {
             built.verification = from_json<Verification>(*verification);
+        }
+        if (const auto bits = in.find("bits")) {
+            built.bits = from_json<BitsCheck>(*bits);
         }
         return built;
     }

@@ -27,6 +27,7 @@ struct BuildRequest {
     TrialId trial = 0;
     Candidate candidate;
     bool verify = true;  // false: it was verified before this worker's predecessor died
+    bool bits = false;   // verified, are bits of its outputs to be compared, too?
 };
 
 struct MeasureRequest {
@@ -74,6 +75,7 @@ struct BuiltReply {
     std::string reason;
     std::optional<CompileInfo> compile;
     std::optional<Verification> verification;
+    std::optional<BitsCheck> bits;
 };
 
 struct MeasuredReply {

@@ -18,6 +18,7 @@
 #include "run/worker/protocol.h"
 #include "support/cores.h"
 #include "support/error.h"
+#include "verify/bits.h"
 #include "verify/companions.h"
 #include "verify/verifier.h"
 
@@ -64,6 +65,7 @@ struct OpenProblem {
     std::unique_ptr<Buffers> buffers;
     std::uint64_t verify_seed = 0;
     std::unique_ptr<Verifier> verifier;  // made by the first trial that needs it
+    std::unique_ptr<BitsComparer> bits;  // the same
     std::map<TrialId, std::unique_ptr<Kernel>> kernels;
 };
 
@@ -99,6 +101,9 @@ public:
                         built.reason = built.verification->reason;
                         return built;
                     }
+                }
+                if (request.verify && request.bits) {
+                    built.bits = compare_bits(open, request.candidate);
                 }
                 open.kernels[request.trial] = std::move(kernel);
                 return built;
@@ -170,6 +175,16 @@ private:
             return scripted(device_, open.problem, candidate, false);
         }
         return verifier(open).verify(candidate);
+    }
+
+    BitsCheck compare_bits(OpenProblem& open, const Candidate& candidate) {
+        if (const auto& scripted = backend_row(device_.info().backend).bits) {
+            return scripted(device_, open.problem, candidate);
+        }
+        if (!open.bits) {
+            open.bits = std::make_unique<BitsComparer>(device_, open.problem);
+        }
+        return open.bits->compare(candidate);
     }
 
     Verifier& verifier(OpenProblem& open) {

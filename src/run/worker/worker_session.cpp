@@ -202,10 +202,6 @@ std::variant<BuiltReply, Failure> WorkerSession::build(const BuildRequest& reque
     return answer;
 }
 
-std::variant<BuiltReply, Failure> WorkerSession::build(TrialId trial, const Candidate& candidate) {
-    return build(BuildRequest{trial, candidate, true});
-}
-
 // Unverified, where the worker that had it is gone.
 std::optional<Failure> WorkerSession::build_again(TrialId trial, const Candidate& candidate) {
     if (built_.contains(trial)) {

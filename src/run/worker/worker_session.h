@@ -45,7 +45,7 @@ public:
     void set_problem(OpenRequest problem);
     /// What allocating it gave; opens it.
     std::variant<OpenedReply, Failure> open();
-    std::variant<BuiltReply, Failure> build(TrialId trial, const Candidate& candidate);
+    std::variant<BuiltReply, Failure> build(const BuildRequest& request);
     /// Builds the trial again, unverified, where the worker that had it is gone.
     std::variant<SampleBatch, Failure> measure(TrialId trial, const Candidate& candidate, const SampleRequest& request);
     /// Empty, or what is wrong with a trial that has been measured.
@@ -66,7 +66,6 @@ private:
     std::variant<Wanted, Failure> ask(const Request& request);
     template <typename Wanted>
     std::variant<Wanted, Failure> ask_opened(const Request& request);
-    std::variant<BuiltReply, Failure> build(const BuildRequest& request);
     std::optional<Failure> build_again(TrialId trial, const Candidate& candidate);
 
     WorkerCommand command_;

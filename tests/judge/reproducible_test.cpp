@@ -1,0 +1,195 @@
+#include "judge/reproducible.h"
+
+#include <gtest/gtest.h>
+
+#include "judge/fit.h"
+#include "judge/synthetic_records.h"
+
+#include "devices/registry.h"
+
+namespace normtune {
+namespace {
+
+using testing::add;
+using testing::problem_of;
+
+// One class (128 threads, 16 bytes) in two forms, and another class.
+constexpr const char* wide = "w4.t128.r1.row.registers.masked.per_row";
+constexpr const char* wide_packed = "w8.t128.r8.row.registers.masked.packed";
+constexpr const char* narrow = "w4.t32.r4.row.registers.masked.packed";
+
+/// Wide rows win at few rows and narrow ones at many: a launcher that takes the best flips its bits between.
+Results flipping() {
+    Results results;
+    add(results, problem_of(1, 1024), {{wide, 2.0}, {wide_packed, 2.5}, {narrow, 3.0}});
+    add(results, problem_of(8192, 1024), {{wide, 11.5}, {wide_packed, 11}, {narrow, 10}});
+    for (Record& record : results.records) {
+        record.backend = Backend::cuda;
+    }
+    return results;
+}
+
+/// As the sweep would have compared them: the digest is that of the threads.
+void compare_bits(Results& results) {
+    for (Record& record : results.records) {
+        record.bits = BitsCheck{record.candidate.key().find("t128") != std::string::npos ? "128" : "32", "", ""};
+    }
+}
+
+std::vector<std::string> taken(const PricedLadder& ladder) {
+    std::vector<std::string> out;
+    for (const PricedChoice& choice : ladder.choices) {
+        out.push_back(choice.standing == nullptr ? "none" : choice.standing->record->candidate.key());
+    }
+    return out;
+}
+
+using Keys = std::vector<std::string>;
+constexpr Restriction invariant{true, false};
+
+TEST(BatchInvariance, TakesTheClassThatLosesLeastAtAllM) {
+    const Results results = flipping();
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
+    ASSERT_EQ(ladders.size(), 1U);
+    EXPECT_EQ(ladders[0].name, "rms_norm/forward/bf16/llama/*x1024");
+    EXPECT_EQ(ladders[0].row_class, "t128.v16.h1.c1");
+    EXPECT_EQ(taken(ladders[0]), (Keys{wide, wide_packed}));
+    EXPECT_NEAR(ladders[0].price().worst, 0.1, 1e-9);
+    EXPECT_EQ(ladders[0].known, Known::by_source);
+}
+
+TEST(BatchInvariance, IsByBitsWhereTheyWereCompared) {
+    Results results = flipping();
+    compare_bits(results);
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    EXPECT_EQ(priced_ladders(rankings, invariant)[0].known, Known::by_bits);
+    EXPECT_TRUE(bits_tallies(results)[0].contradicted.empty());
+    EXPECT_EQ(bits_tallies(results)[0].classes, 2U);
+}
+
+TEST(BatchInvariance, BitsOutweighTheSource) {
+    Results results = flipping();
+    compare_bits(results);
+    results.records[4].bits->row_bits = "other";  // wide_packed at 8192 rows
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const PricedLadder ladder = priced_ladders(rankings, invariant)[0];
+    EXPECT_EQ(taken(ladder), (Keys{wide, wide}));
+    EXPECT_EQ(bits_tallies(results)[0].contradicted, Keys{"t128.v16.h1.c1"});
+    results.records[3].bits->row_bits = "another";  // nothing of the class has the bits that it has at one row
+    const std::vector<ProblemRanking> again = problem_rankings(results);
+    EXPECT_EQ(taken(priced_ladders(again, invariant)[0]), (Keys{narrow, narrow}));
+}
+
+TEST(BatchInvariance, RowsThatDifferInBatchesAreNotAdmitted) {
+    Results results = flipping();
+    compare_bits(results);
+    for (Record& record : results.records) {
+        if (record.candidate.key() == wide) {
+            record.bits = BitsCheck{"", "y[1][2] in a batch of 37", ""};
+        }
+    }
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
+    EXPECT_EQ(taken(ladders[0]), (Keys{wide_packed, wide_packed}));
+    EXPECT_EQ(bits_tallies(results)[0].rows_differ.size(), 2U);
+}
+
+TEST(BatchInvariance, SaysWhereNoClassIsAtAllM) {
+    Results results;
+    add(results, problem_of(1, 1024), {{wide, 2.0}});
+    add(results, problem_of(64, 1024), {{wide, 3.0}});
+    add(results, problem_of(8192, 1024), {{narrow, 10}});
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const PricedLadder ladder = priced_ladders(rankings, invariant)[0];
+    EXPECT_EQ(taken(ladder), (Keys{wide, wide, "none"}));
+    EXPECT_EQ(ladder.price().judged, 2U);
+}
+
+TEST(BatchInvariance, RowsOfAnotherStrideAreALadderOfTheirOwn) {
+    Results results = flipping();
+    Problem strided = problem_of(64, 1024);
+    strided.shape.row_stride = 1040;
+    add(results, strided, {{narrow, 1.0}, {wide, 2.0}});
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
+    ASSERT_EQ(ladders.size(), 2U);
+    EXPECT_EQ(taken(ladders[1]), Keys{narrow});
+}
+
+TEST(BatchInvariance, AnotherProvidersKernelIsJudgedByItsBitsAlone) {
+    Results results;
+    add(results, problem_of(1, 1024), {{"mine:BLOCK=64", 1.0}, {wide, 2.0}});
+    add(results, problem_of(64, 1024), {{"mine:BLOCK=128", 1.0}, {wide, 2.0}});
+    const std::vector<ProblemRanking> unknown = problem_rankings(results);
+    EXPECT_EQ(taken(priced_ladders(unknown, invariant)[0]), (Keys{wide, wide}));
+    for (Record& record : results.records) {
+        record.bits = BitsCheck{"same", "", ""};
+    }
+    const std::vector<ProblemRanking> known = problem_rankings(results);
+    EXPECT_EQ(taken(priced_ladders(known, invariant)[0]), (Keys{"BLOCK=64", "BLOCK=128"}));
+    results.records[0].bits->row_bits = "its own";
+    const std::vector<ProblemRanking> differing = problem_rankings(results);
+    EXPECT_EQ(taken(priced_ladders(differing, invariant)[0]), (Keys{wide, wide}));
+}
+
+TEST(Determinism, TakesTheFastestThatDoesNotVary) {
+    Results results;
+    const std::string atomic = std::string(wide) + ".atomic";
+    const std::string split = std::string(wide) + ".split";
+    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide, 12}, {split, 11}});
+    for (Record& record : results.records) {
+        record.backend = Backend::cuda;
+    }
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const std::vector<PricedLadder> ladders = priced_ladders(rankings, {false, true});
+    EXPECT_EQ(taken(ladders[0]), Keys{split});
+    EXPECT_NEAR(ladders[0].price().worst, 0.1, 1e-9);
+    results.records[2].bits = BitsCheck{"a", "", "dgamma[3] of 64 rows"};  // what varies on the device is out, whatever the source says
+    const std::vector<ProblemRanking> seen = problem_rankings(results);
+    EXPECT_EQ(taken(priced_ladders(seen, {false, true})[0]), Keys{wide});
+}
+
+TEST(RestrictedResults, HaveTheChoicesAsTheirWinners) {
+    const Results results = flipping();
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
+    const Results taken = restricted(results, invariant, ladders);
+    Keys winners;
+    for (const Record& record : taken.records) {
+        if (record.measurement->rank == 1) {
+            winners.push_back(record.candidate.key());
+        }
+    }
+    EXPECT_EQ(winners, (Keys{wide, wide_packed}));
+}
+
+TEST(InvariantFit, HasOneClassInABand) {
+    Results results = flipping();
+    FitSettings settings;
+    settings.hold_out = HoldOut::parse("none");
+    settings.rivals.clear();
+    settings.tolerance = 0.15;
+    const BackendTraits traits = backend_traits(Backend::cuda);
+    settings.tolerance = 0.05;
+    const Fits free = fit({&results, 1}, settings, traits);
+    EXPECT_TRUE(free.fits[0].within);
+    settings.restriction = invariant;
+    EXPECT_FALSE(fit({&results, 1}, settings, traits).fits[0].within);
+    settings.tolerance = 0.12;
+    const Fits bound = fit({&results, 1}, settings, traits);
+    ASSERT_TRUE(bound.fits[0].within);
+    ASSERT_EQ(bound.fits[0].ladder->steps(), 2U);
+    for (const ShapeLosses& shape : bound.fits[0].fitted.shapes) {
+        EXPECT_EQ(chosen_on(bound.fits[0], *shape.rankings[0])->record->candidate.configuration()->threads_per_row, 128);
+    }
+    compare_bits(results);
+    EXPECT_EQ(fit({&results, 1}, settings, traits).fits[0].compared, 2U);
+    results.records[4].bits->row_bits = "other";
+    const Fits contradicted = fit({&results, 1}, settings, traits);
+    EXPECT_EQ(contradicted.fits[0].differ_at, std::vector<std::int64_t>{1024});
+    EXPECT_FALSE(contradicted.fits[0].within);
+}
+
+}  // namespace
+}  // namespace normtune
