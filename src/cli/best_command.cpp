@@ -47,10 +47,10 @@ public:
         if (any_device_ && !table_.is("cpp") && !table_.is("triton")) {
             throw InputError("--any-device goes with --format cpp or triton; tables and JSON are of any device");
         }
-        const std::vector<Results> all = from_db_ ? read_store() : read_files();
         if (!for_.empty() && restriction_.any()) {
             throw InputError("--for proposes winners of another device; leave it out, or --batch-invariant and --deterministic");
         }
+        const std::vector<Results> all = from_db_ ? read_store() : read_files();
         if (!for_.empty()) {
             return print_proposal(all);
         }

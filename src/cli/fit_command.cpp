@@ -70,6 +70,9 @@ public:
         if (!settings_.models.empty() && traffic_.empty()) {
             throw InputError("--model says whose the traffic is; add --traffic tokens.csv");
         }
+        if (!traffic_.empty() && settings_.restriction.batch_invariant) {
+            throw InputError("--traffic fits a ladder of any classes of rows; leave it out, or --batch-invariant");
+        }
         if (!traffic_.empty()) {
             settings_.traffic = read_token_counts(traffic_);
         }
@@ -118,9 +121,6 @@ private:
     void require_axes_of_rows(Backend backend) const {
         if (!settings_.restriction.batch_invariant) {
             return;
-        }
-        if (!traffic_.empty()) {
-            throw InputError("--traffic fits a ladder of any classes of rows; leave it out, or --batch-invariant");
         }
         for (const Axis axis : axes_of_rows(backend)) {
             if (std::ranges::find(settings_.decided, axis) == settings_.decided.end()) {
