@@ -40,7 +40,6 @@ public:
         if (table_.is("json")) {
             table_.require_no_order();
         }
-        const DeviceInfo device = device_.info("plans for a");
         candidates_.ask(choice, device.backend, work.problems);
         if (compile_ && !choice.providers.empty()) {
             throw InputError("--compile: what a Python provider launches is compiled by itself, in a sweep; leave out --provider, or it");
