@@ -53,7 +53,10 @@ std::vector<LossGroup> groups_of(const std::vector<TransferredWinner>& problems)
     LossGroup all;
     for (const TransferredWinner& winner : problems) {
         const Operation& operation = winner.from->problem().operation;
-        const std::optional<double> loss = winner.there != nullptr ? std::optional(winner.there->loss()) : std::nullopt;
+        std::optional<double> loss;
+        if (winner.there != nullptr) {
+            loss = winner.there->loss();
+        }
         LossGroup& group = by_op_and_mode[{operation.op, operation.mode}];
         group.op = op_names.name(operation.op);
         group.mode = mode_names.name(operation.mode);
