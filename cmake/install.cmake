@@ -8,7 +8,8 @@ foreach(library IN LISTS NORMTUNE_SHARED_LIBRARIES)
   install(FILES $<TARGET_FILE:${library}> DESTINATION normtune/bin RENAME $<TARGET_SONAME_FILE_NAME:${library}> COMPONENT wheel
           EXCLUDE_FROM_ALL)
 endforeach()
-install(TARGETS normtune_worker LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune COMPONENT normtune)
+# Deeper than ldconfig looks, or the .deb would call it.
+install(TARGETS normtune_worker LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/normtune/worker COMPONENT normtune)
 install(DIRECTORY python/normtune_provider DESTINATION ${CMAKE_INSTALL_DATADIR}/normtune/python COMPONENT normtune PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/normtune COMPONENT normtune)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT normtune)
@@ -32,7 +33,9 @@ install(CODE "
   endforeach()" COMPONENT normtune)
 
 # The wheel: the folder of the Python package, whose sources pyproject.toml names, has the executable beside its libraries.
-install(TARGETS normtune normtune_worker RUNTIME DESTINATION normtune/bin LIBRARY DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL)
+install(TARGETS normtune normtune_worker
+        RUNTIME DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL
+        LIBRARY DESTINATION normtune/bin COMPONENT wheel EXCLUDE_FROM_ALL)
 install(PROGRAMS scripts/ci_gate scripts/run_emitted.py scripts/triton_candidates DESTINATION normtune/scripts COMPONENT wheel EXCLUDE_FROM_ALL)
 install(DIRECTORY schemas DESTINATION normtune COMPONENT wheel EXCLUDE_FROM_ALL)
 install(CODE "

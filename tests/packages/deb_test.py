@@ -74,7 +74,7 @@ class Deb(unittest.TestCase):
 
     def test_what_goes_with_it(self):
         for place in ("share/normtune/schemas/results.schema.json", "share/normtune/configs/gates/default.yaml", "bin/normtune-ci-gate",
-                      "lib/normtune/libnormtune_worker.so", "share/normtune/python/normtune_provider/worker.py",
+                      "lib/normtune/worker/libnormtune_worker.so", "share/normtune/python/normtune_provider/worker.py",
                       "share/doc/normtune/README.md", "share/doc/normtune/docs/ci.md", "share/doc/normtune/examples/cuda_forward"):
             self.assertTrue((self.root / "usr" / place).exists(), place)
         with gzip.open(self.root / "usr/share/doc/normtune/changelog.gz", "rt") as file:
