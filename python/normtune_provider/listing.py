@@ -49,18 +49,21 @@ def kernels(asked_as):
     """The kernels of a factory, by their keys' order. Raises Missing."""
     if asked_as not in _found:
         place, factory = _module(asked_as)
+        doing = "its import"
         try:
             module = _load(place)
-            make = getattr(module, factory)
-            _found[asked_as] = list(make())
+            if not hasattr(module, factory):
+                raise Missing(f"{place} has no {factory}")
+            doing = "its factory"
+            _found[asked_as] = list(getattr(module, factory)())
+        except Missing:
+            raise
         except FileNotFoundError as error:
             raise Missing(f"there is no {error.filename}") from error
         except ModuleNotFoundError as error:
             raise Missing(f"{error.name or error} is not installed for {sys.executable}") from error
-        except AttributeError as error:
-            raise Missing(last_line(error)) from error
         except Exception as error:
-            raise Missing(f"its factory raises {last_line(error)}") from error
+            raise Missing(f"{doing} raises {last_line(error)}") from error
         for kernel in _found[asked_as]:
             for name in ("provider", "key", "claims", "prepare"):
                 if not hasattr(kernel, name):

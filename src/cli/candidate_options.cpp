@@ -15,8 +15,8 @@ Value provider(std::vector<std::string>& target) {
     const std::vector<std::string> shipped = shipped_python_providers();
     return {"NAME", shipped, Completion::files, [&target, shipped](const std::string& word) {
                 if (word.find(':') == std::string::npos && std::find(shipped.begin(), shipped.end(), word) == shipped.end()) {
-                    throw InputError(fmt::format("{} is none of the shipped providers ({}), nor MODULE:FACTORY", quoted_for_message(word),
-                                                 fmt::join(shipped, ", ")));
+                    throw InputError(fmt::format("{} is none of the shipped providers ({}), nor MODULE:FACTORY or FILE.py:FACTORY",
+                                                 quoted_for_message(word), fmt::join(shipped, ", ")));
                 }
                 target.push_back(word);
             }};

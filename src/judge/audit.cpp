@@ -71,40 +71,22 @@ RuleLoss judge(const Rule& rule, const CompiledRule& compiled, const ProblemRank
     return loss;
 }
 
-/// A group for each op and mode, then one of all where there are several; `add` puts the i-th problem into one.
-template <typename Group, typename Add>
-std::vector<Group> grouped(const Audit& audit, const Add& add) {
-    std::map<std::pair<Op, Mode>, Group> by_op_and_mode;
-    Group all;
-    for (std::size_t i = 0; i < audit.rankings.size(); ++i) {
-        const Operation& operation = audit.rankings[i].problem().operation;
-        add(by_op_and_mode[{operation.op, operation.mode}], i);
-        add(all, i);
-    }
-    std::vector<Group> groups;
-    for (auto& [key, group] : by_op_and_mode) {
-        group.op = op_names.name(key.first);
-        group.mode = mode_names.name(key.second);
-        groups.push_back(std::move(group));
-    }
-    if (groups.size() > 1) {
-        groups.push_back(std::move(all));
-    }
-    return groups;
+const ProblemRanking& ranking_of(const ProblemAudit& problem) {
+    return *problem.ranking;
 }
 
 std::vector<LossGroup> heuristic_groups(const Audit& audit, std::size_t heuristic) {
-    return grouped<LossGroup>(audit, [&](LossGroup& group, std::size_t i) {
-        const Standing* best = audit.problems[i].heuristics[heuristic].best;
-        group.add(audit.rankings[i], best != nullptr ? std::optional(best->loss()) : std::nullopt);
+    return grouped<LossGroup>(audit.problems, ranking_of, [&](LossGroup& group, const ProblemAudit& problem) {
+        const Standing* best = problem.heuristics[heuristic].best;
+        group.add(*problem.ranking, best != nullptr ? std::optional(best->loss()) : std::nullopt);
     });
 }
 
 std::vector<RuleGroup> rule_groups(const Audit& audit, std::size_t rule) {
-    return grouped<RuleGroup>(audit, [&](RuleGroup& group, std::size_t i) {
-        const RuleLoss& loss = audit.problems[i].rules[rule];
+    return grouped<RuleGroup>(audit.problems, ranking_of, [&](RuleGroup& group, const ProblemAudit& problem) {
+        const RuleLoss& loss = problem.rules[rule];
         ++group.findings[static_cast<std::size_t>(loss.finding)];
-        group.add(audit.rankings[i], loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->loss()) : std::nullopt);
+        group.add(*problem.ranking, loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->loss()) : std::nullopt);
     });
 }
 

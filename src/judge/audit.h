@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/loss_summary.h"
+#include "judge/loss_group.h"
 #include "judge/problem_ranking.h"
 #include "judge/thumb_rule.h"
 #include "space/space.h"
@@ -37,12 +37,6 @@ struct ProblemAudit {
     const ProblemRanking* ranking = nullptr;
     std::vector<Obeying> heuristics;  // as Audit::heuristics
     std::vector<RuleLoss> rules;      // as Audit::rules
-};
-
-/// Losses of one heuristic or rule over the problems of an op and a mode.
-struct LossGroup : LossSummary<ProblemRanking> {
-    std::string op;  // empty: all together
-    std::string mode;
 };
 
 struct RuleGroup : LossGroup {

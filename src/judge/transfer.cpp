@@ -49,28 +49,14 @@ TransferredWinner transferred(const ProblemRanking& from, const ProblemRanking& 
 }
 
 std::vector<LossGroup> groups_of(const std::vector<TransferredWinner>& problems) {
-    std::map<std::pair<Op, Mode>, LossGroup> by_op_and_mode;
-    LossGroup all;
-    for (const TransferredWinner& winner : problems) {
-        const Operation& operation = winner.from->problem().operation;
+    const auto ranking_of = [](const TransferredWinner& winner) -> const ProblemRanking& { return *winner.to; };
+    return grouped<LossGroup>(problems, ranking_of, [](LossGroup& group, const TransferredWinner& winner) {
         std::optional<double> loss;
         if (winner.there != nullptr) {
             loss = winner.there->loss();
         }
-        LossGroup& group = by_op_and_mode[{operation.op, operation.mode}];
-        group.op = op_names.name(operation.op);
-        group.mode = mode_names.name(operation.mode);
         group.add(*winner.to, loss);
-        all.add(*winner.to, loss);
-    }
-    std::vector<LossGroup> out;
-    for (auto& [key, group] : by_op_and_mode) {
-        out.push_back(std::move(group));
-    }
-    if (out.size() > 1) {
-        out.push_back(std::move(all));
-    }
-    return out;
+    });
 }
 
 }  // namespace

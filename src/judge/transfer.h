@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/audit.h"
+#include "judge/loss_group.h"
 
 namespace normtune {
 

@@ -2,6 +2,7 @@
 
 #include "report/audit_report.h"
 #include "report/json_document.h"
+#include "report/loss_group_json.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -24,19 +25,8 @@ json standing_json(const Standing* standing) {
             {"dropped", standing->dropped}};
 }
 
-json group_json(const LossGroup& group) {
-    const bool judged = group.judged > 0;
-    return {{"op", json_if(!group.op.empty(), group.op)},
-            {"mode", json_if(!group.op.empty(), group.mode)},
-            {"problems", group.places},
-            {"judged", group.judged},
-            {"mean_loss", json_if(judged, group.mean)},
-            {"worst_loss", json_if(judged, group.worst)},
-            {"worst_problem", json_if(judged, judged ? group.worst_on->problem().key() : "")}};
-}
-
 json rule_group_json(const RuleGroup& group) {
-    json out = group_json(group);
+    json out = loss_group_json(group);
     for (const RuleFinding finding :
          {RuleFinding::applied, RuleFinding::changed, RuleFinding::lifted, RuleFinding::takes_nothing, RuleFinding::leaves_nothing}) {
         out[std::string(rule_finding_names.name(finding))] = group.count(finding);
@@ -75,7 +65,7 @@ json to_json(const Audit& audit) {
         heuristics.push_back({{"name", heuristic.name()},
                               {"expression", json_if(!heuristic.expression().empty(), heuristic.expression())},
                               {"decides", json_list(heuristic.decides(), [](Axis axis) { return axis_names.name(axis); })},
-                              {"groups", json_list(audit.heuristic_groups[i], group_json)}});
+                              {"groups", json_list(audit.heuristic_groups[i], loss_group_json)}});
     }
     json rules = json::array();
     for (std::size_t i = 0; i < audit.rules.size(); ++i) {

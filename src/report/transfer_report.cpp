@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/json_document.h"
+#include "report/loss_group_json.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -77,22 +78,12 @@ json problem_json(const TransferredWinner& winner) {
 }
 
 json to_json(const Transfer& transfer) {
-    const auto group_json = [](const LossGroup& group) {
-        const bool judged = group.judged > 0;
-        return json{{"op", json_if(!group.op.empty(), group.op)},
-                    {"mode", json_if(!group.op.empty(), group.mode)},
-                    {"problems", group.places},
-                    {"judged", group.judged},
-                    {"mean_loss", json_if(judged, group.mean)},
-                    {"worst_loss", json_if(judged, group.worst)},
-                    {"worst_problem", json_if(judged, judged ? group.worst_on->problem().key() : "")}};
-    };
     return {{"from_name", transfer.from_name},
             {"to_name", transfer.to_name},
             {"from", to_json(transfer.from)},
             {"to", to_json(transfer.to)},
             {"tolerance", transfer.tolerance},
-            {"groups", json_list(transfer.groups, group_json)},
+            {"groups", json_list(transfer.groups, loss_group_json)},
             {"problems", json_list(transfer.problems, problem_json)},
             {"only_from", transfer.only_from},
             {"only_to", transfer.only_to},

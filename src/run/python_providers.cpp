@@ -1,7 +1,5 @@
 #include "run/python_providers.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "support/child_process.h"
 #include "support/content_hash.h"
 #include "support/error.h"
+#include "support/programs.h"
 #include "support/scratch_folder.h"
 #include "trial/record_json.h"
 
@@ -24,10 +23,6 @@ using nlohmann::json;
 
 // Imports of a large library from a cold disk; no kernel is compiled there.
 constexpr std::chrono::seconds answer_limit{180};
-
-std::string own_executable() {
-    return fs::read_symlink("/proc/self/exe").string();
-}
 
 /// The first of these that is there, beside the executable's folder. Throws InputError.
 std::string beside_executable(std::initializer_list<const char*> places, const char* what) {
@@ -52,29 +47,13 @@ std::string library() {
     return beside_executable({"libnormtune_worker.so", NORMTUNE_LIBRARY_PLACE}, "libnormtune_worker.so");
 }
 
-bool runs(const fs::path& path) {
-    std::error_code none;
-    return fs::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
-}
-
-std::optional<std::string> on_path(const std::string& name) {
-    const char* const path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "" : path;
-    while (!rest.empty()) {
-        const std::string_view folder = rest.substr(0, rest.find(':'));
-        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-        if (const fs::path at = fs::path(folder) / name; !folder.empty() && runs(at)) {
-            return at.string();
-        }
-    }
-    return std::nullopt;
-}
-
 std::string interpreter(const std::string& wanted) {
     const char* const variable = std::getenv("NORMTUNE_PYTHON");
     const std::string asked = !wanted.empty() ? wanted : variable != nullptr ? variable : "";
     if (!asked.empty()) {
-        const auto found = asked.find('/') == std::string::npos ? on_path(asked) : runs(asked) ? std::optional(asked) : std::nullopt;
+        const auto found = asked.find('/') == std::string::npos ? program_on_path(asked)
+                           : is_program(asked)                  ? std::optional(asked)
+                                                                : std::nullopt;
         if (!found) {
             throw InputError(fmt::format("{}: {} is no interpreter that can be run", wanted.empty() ? "NORMTUNE_PYTHON" : "--python",
                                          quoted_for_message(asked)));
@@ -82,10 +61,11 @@ std::string interpreter(const std::string& wanted) {
         return *found;
     }
     const char* const environment = std::getenv("VIRTUAL_ENV");
-    if (const fs::path own = fs::path(environment == nullptr ? "" : environment) / "bin/python3"; environment != nullptr && runs(own)) {
+    if (const fs::path own = fs::path(environment == nullptr ? "" : environment) / "bin/python3";
+        environment != nullptr && is_program(own.string())) {
         return own.string();
     }
-    const auto found = on_path("python3");
+    const auto found = program_on_path("python3");
     if (!found) {
         throw InputError("--provider: there is no python3 in PATH; name an interpreter with --python");
     }

@@ -7,9 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "support/programs.h"
 
 namespace normtune {
 
@@ -59,16 +60,13 @@ std::vector<std::string> pip_installed_libraries(const std::string& pattern) {
     if (const char* venv = std::getenv("VIRTUAL_ENV")) {
         prefixes.emplace_back(venv);
     }
-    if (const char* path = std::getenv("PATH")) {
-        std::stringstream stream(path);
-        for (std::string folder; std::getline(stream, folder, ':');) {
-            if (!folder.empty() && access((folder + "/python3").c_str(), X_OK) == 0) {
-                std::error_code ignored;
-                prefixes.push_back(std::filesystem::path(folder).parent_path().string());
-                const auto real = std::filesystem::canonical(folder + "/python3", ignored);
-                if (!ignored) {
-                    prefixes.push_back(real.parent_path().parent_path().string());
-                }
+    for (const std::string& folder : path_folders()) {
+        if (access((folder + "/python3").c_str(), X_OK) == 0) {
+            std::error_code ignored;
+            prefixes.push_back(std::filesystem::path(folder).parent_path().string());
+            const auto real = std::filesystem::canonical(folder + "/python3", ignored);
+            if (!ignored) {
+                prefixes.push_back(real.parent_path().parent_path().string());
             }
         }
     }

@@ -95,9 +95,11 @@ def has_numpy(python):
 
 def told(folder):
     """One clear line, and exit code 2."""
+    (folder.work / "broken.py").write_text("def all(:\n")
     sweep = f"normtune sweep --problem {PROBLEM} --backend cpu --candidates-only --out f"
     for words, line in (
-        ("--provider norms.py:missing", "--provider norms.py:missing: AttributeError: module '.*' has no attribute 'missing'"),
+        ("--provider norms.py:missing", "--provider norms.py:missing: norms.py has no missing"),
+        ("--provider broken.py:all", "--provider broken.py:all: its import raises SyntaxError: "),
         ("--provider none.py:all", "--provider none.py:all: there is no .*none.py"),
         ("--provider no_such_module:all", "--provider no_such_module:all: no_such_module is not installed for .*python3"),
         ("--provider liger", "--provider liger: liger_kernel is not installed for .*"),
@@ -117,6 +119,14 @@ def told(folder):
         expect(run.returncode == 2 and re.search(line, text) and text.count("\n") == 1, words, run.returncode, text)
     run = folder.run(f"normtune plan --problem {PROBLEM} --provider norms.py:right --arch sm_90 --compile")
     expect(run.returncode == 2 and b"--compile: what a Python provider launches" in run.stderr, run.stderr.decode())
+
+
+def shipped(folder, package):
+    """What the executable names is what the package has."""
+    run = folder.run(f"normtune plan --problem {PROBLEM} --provider ligre")
+    named = re.search(r"shipped providers \((.*?)\)", run.stderr.decode())
+    there = {path.stem for path in (package / "providers").glob("*.py")} - {"__init__"}
+    expect(named and set(named[1].split(", ")) == there, run.stderr.decode(), there)
 
 
 def library(path):
@@ -148,6 +158,7 @@ def main():
                 own_outputs(folder, python)
     with harness.Folder(normtune) as folder:
         told(folder)
+        shipped(folder, normtune.parent.parent / "python/normtune_provider")
     return 1 if expect.failed else 0
 
 

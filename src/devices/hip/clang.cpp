@@ -13,6 +13,7 @@
 #include "support/atomic_file.h"
 #include "support/child_process.h"
 #include "support/error.h"
+#include "support/programs.h"
 
 namespace normtune::hip {
 namespace {
@@ -35,20 +36,13 @@ std::vector<std::string> candidates() {
         out.push_back(fmt::format("{}/llvm/bin/clang", rocm));
     }
     out.emplace_back("/opt/rocm/llvm/bin/clang");
-    const char* const variable = std::getenv("PATH");
-    std::string_view path = variable == nullptr ? "" : variable;
-    std::vector<std::string_view> folders;
-    while (!path.empty()) {
-        const std::size_t colon = path.find(':');
-        folders.push_back(path.substr(0, colon));
-        path = colon == std::string_view::npos ? "" : path.substr(colon + 1);
-    }
+    const std::vector<std::string> folders = path_folders();
     for (int version = newest; version >= oldest; --version) {
-        for (const std::string_view folder : folders) {
+        for (const std::string& folder : folders) {
             out.push_back(fmt::format("{}/clang-{}", folder, version));
         }
     }
-    for (const std::string_view folder : folders) {
+    for (const std::string& folder : folders) {
         out.push_back(fmt::format("{}/clang", folder));
     }
     return out;

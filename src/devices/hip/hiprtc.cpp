@@ -1,7 +1,6 @@
 #include "devices/hip/hiprtc.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "support/atomic_file.h"
 #include "support/dynamic_library.h"
 #include "support/error.h"
+#include "support/programs.h"
 
 namespace normtune::hip {
 namespace {
@@ -85,7 +85,7 @@ std::string hiprtc_name(std::string& why_not) {
 }
 
 std::string& hip_compiler_executable() {
-    static std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
+    static std::string path = own_executable();
     return path;
 }
 

@@ -16,18 +16,15 @@
 #include "support/child_process.h"
 #include "support/error.h"
 #include "support/pattern.h"
+#include "support/programs.h"
 #include "support/scratch_folder.h"
 
 namespace normtune {
 namespace {
 
 std::string find_converter() {
-    const char* const path = std::getenv("PATH");
-    for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
-        const std::string program = fmt::format("{}/rsvg-convert", folder);
-        if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) {
-            return program;
-        }
+    if (const auto found = program_on_path("rsvg-convert")) {
+        return *found;
     }
     throw SystemError("a PNG needs rsvg-convert, which is not on PATH; install librsvg2-bin, or take --format svg");
 }
