@@ -151,9 +151,11 @@ void judge_memory(Comparison& comparison) {
 std::vector<std::string> remarks_on(const Comparison& comparison) {
     std::vector<std::string> remarks;
     if (comparison.all_same_code()) {
+        const std::size_t pairs = comparison.count(Verdict::same_code);
         remarks.push_back(
-            fmt::format("all {} pairs that both measured are the same code, launched alike: no change made one of them slower",
-                        comparison.count(Verdict::same_code)));
+            pairs == 1 ? "the one pair that both measured is the same code, launched alike: no change made it slower"
+                       : fmt::format("all {} pairs that both measured are the same code, launched alike: no change made one of them slower",
+                                     pairs));
     }
     for (const ResultRows* side : {comparison.baseline, comparison.candidate}) {
         if (comparison.settings.metric == Metric::latency && side->stored.problems > 0) {
