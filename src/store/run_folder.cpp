@@ -1,5 +1,6 @@
 #include "store/run_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,9 +151,16 @@ NewRunFolder::NewRunFolder(const std::string& out) {
         kept_ = kept_.parent_path();
     }
     path_ = create_run_folder(out);
+    folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 NewRunFolder::~NewRunFolder() {
+    struct stat made_here {};
+    struct stat there {};
+    if (::fstat(folder_.get(), &made_here) != 0 || ::stat(path_.c_str(), &there) != 0 || made_here.st_dev != there.st_dev ||
+        made_here.st_ino != there.st_ino) {
+        return;
+    }
     std::error_code stop;
     for (std::filesystem::path made = std::filesystem::absolute(path_, stop);
          !stop && made != kept_ && std::filesystem::remove(made, stop);) {

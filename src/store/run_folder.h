@@ -6,6 +6,7 @@
 #include <string>
 
 #include "store/results.h"
+#include "support/descriptor.h"
 
 namespace normtune {
 
@@ -15,6 +16,7 @@ namespace normtune {
 std::string create_run_folder(const std::string& out);
 
 /// Such a folder; one that holds nothing at the end, for the run could not start, is taken away again with the parents made for it.
+/// One that another run made anew at its path is that one's: it stays.
 class NewRunFolder {
 public:
     explicit NewRunFolder(const std::string& out);
@@ -27,6 +29,7 @@ public:
 private:
     std::filesystem::path kept_;  // was there before
     std::string path_;
+    Descriptor folder_;  // open: while it is, no other folder gets its number
 };
 
 /// Fills a folder that is there and empty with what `write` leaves in the folder that it is given: in one step, or it stays empty.

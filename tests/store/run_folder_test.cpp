@@ -80,6 +80,25 @@ TEST(RunFolder, TakesANewOrEmptyFolder) {
     EXPECT_EQ(create_run_folder(folder / "d"), folder / "d");
 }
 
+TEST(RunFolder, ANewOneThatStayedEmptyGoesUnlessItIsAnothersByNow) {
+    const TemporaryFolder folder;
+    const std::string out = folder / "a/run";
+    { const NewRunFolder empty(out); }
+    EXPECT_FALSE(fs::exists(folder / "a"));
+    {
+        const NewRunFolder filled(out);
+        write_file_atomically(out + "/results.json", "{}");
+    }
+    EXPECT_TRUE(fs::exists(out));
+    fs::remove_all(out);
+    {
+        const NewRunFolder mine(out);
+        fs::remove(out);
+        fs::create_directory(out);  // another run's, which has written nothing yet
+    }
+    EXPECT_TRUE(fs::exists(out));
+}
+
 TEST(RunFolder, RefusesWhatIsInUse) {
     const TemporaryFolder folder;
     const std::string out = folder / "run";
