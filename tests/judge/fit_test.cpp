@@ -10,10 +10,9 @@ namespace normtune {
 namespace {
 
 using testing::add;
+using testing::narrow;
 using testing::problem_of;
-
-constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
-constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
+using testing::wide;
 
 /// Up to 4096 columns `narrow` wins, beyond `wide`, by 10%; six N of two M each.
 Results two_steps() {

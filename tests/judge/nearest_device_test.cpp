@@ -9,10 +9,10 @@ namespace normtune {
 namespace {
 
 using testing::add;
+using testing::narrow;
 using testing::problem_of;
+using testing::wide;
 
-constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
-constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
 constexpr const char* many = "w32.t1024.r1.row.registers.masked.per_row";
 
 std::vector<Results> device(const std::string& arch, int compute_units, const std::vector<testing::Times>& times) {

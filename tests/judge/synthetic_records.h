@@ -8,6 +8,9 @@
 
 namespace normtune::testing {
 
+inline constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
+inline constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
+
 inline Problem problem_of(std::int64_t rows, std::int64_t cols, Mode mode = Mode::forward) {
     Problem problem;
     problem.shape = {rows, cols, cols};

@@ -11,10 +11,9 @@ namespace normtune {
 namespace {
 
 using testing::add;
+using testing::narrow;
 using testing::problem_of;
-
-constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
-constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
+using testing::wide;
 
 /// One site of 4095 columns at 1, 100 and 1000 tokens. `narrow` wins at few tokens, `wide` at many.
 Results recorded() {

@@ -9,10 +9,10 @@ namespace normtune {
 namespace {
 
 using testing::add;
+using testing::narrow;
 using testing::problem_of;
+using testing::wide;
 
-constexpr const char* narrow = "w4.t128.r1.row.registers.masked.per_row";
-constexpr const char* wide = "w16.t512.r1.row.registers.masked.per_row";
 constexpr const char* other = "w8.t256.r1.row.registers.masked.per_row";
 
 Results first_device() {
