@@ -3,6 +3,7 @@
 #include "devices/cpu/traits.h"
 #include "devices/cpu_trial.h"
 #include "kernels/cpu/instruction_sets.h"
+#include "support/sanitized.h"
 
 namespace normtune::test {
 namespace {
@@ -228,7 +229,16 @@ TEST_P(CpuKernels, RefusesWhatItsLimitsPrune) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernels, testing::ValuesIn(cpu::usable_pass_sets()),
+/// Threads share the work of each in the same way: for a thread sanitizer one is enough.
+std::vector<const cpu::PassSet*> tested_sets() {
+    std::vector<const cpu::PassSet*> sets = cpu::usable_pass_sets();
+    if (normtune::testing::thread_sanitized) {
+        sets.resize(1);
+    }
+    return sets;
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernels, testing::ValuesIn(tested_sets()),
                          [](const auto& test) { return std::string(test.param->name); });
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "run/sweep_fixture.h"
 #include "store/journal.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -121,8 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf,
                              return fmt::format("{}_{}_devices", tested.param.strategy->name(), tested.param.devices.size());
                          });
 
-TEST_P(KillAndResumeOf, FiftyKillsLoseNoTrialAndDoubleNone) {
-    constexpr int kills_wanted = 50;
+TEST_P(KillAndResumeOf, KillsLoseNoTrialAndDoubleNone) {
+    constexpr int kills_wanted = testing::sanitized ? 15 : 50;
     constexpr int kills_a_sweep = 5;
     std::mt19937 random(20261121);
     const TemporaryFolder folder;
