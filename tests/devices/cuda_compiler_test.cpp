@@ -12,6 +12,7 @@
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
 #include "support/error.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 namespace normtune::cuda {
@@ -167,9 +168,9 @@ TEST_F(CudaCompiler, LeftWithWorkInTheQueueItEndsWhatItBeganAndNoMore) {
 // What the default rules keep does not spill: each op and mode on short, usual and wide rows. The rules that are
 // applied before anything is compiled foresee most of it.
 TEST_F(CudaCompiler, TheDefaultSpaceDoesNotSpill) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "what NVRTC makes of the space is the same under a sanitizer, and takes a minute";
-#endif
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what NVRTC makes of the space is the same under a sanitizer, and takes a minute";
+    }
     for (const char* arch : {"sm_80", "sm_90"}) {
         const testing::CompiledSpace space =
             testing::compile_default_space(describe_architecture(arch), [](const Configuration&) { return true; });

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "support/sanitized.h"
 #include "trial/launch_manifest.h"
 #include "verify/fake_kernels.h"
 #include "verify/fill.h"
@@ -27,7 +28,7 @@ Verification verify(const Problem& problem, Order order, Defect defect, std::uin
     return Verifier(device, problem, seed).verify(Configuration{});
 }
 
-class CorrectKernels : public testing::TestWithParam<const char*> {};
+class CorrectKernels : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CorrectKernels, PassInAnyOrderOfSummation) {
     for (const Order order : {Order::sequential, Order::pairwise, Order::lanes16}) {
@@ -38,24 +39,26 @@ TEST_P(CorrectKernels, PassInAnyOrderOfSummation) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Problems, CorrectKernels,
-    testing::Values("rms_norm/full/fp32/llama/64x256", "rms_norm/full/bf16/llama/64x256", "rms_norm/full/bf16/gemma/64x256",
-                    "rms_norm/full/bf16/none/64x256", "rms_norm/full/fp16/llama/64x256", "rms_norm/full/fp16/gemma/64x256/offset1",
-                    "rms_norm/full/fp16/none/64x256", "rms_norm/full/bf16/none/64x256/offset1",
-                    "fused_add_rms_norm/full/fp16/none/33x128/w_fp32/offset1", "rms_norm/backward/fp16/none/64x256/w_fp32",
-                    "rms_norm/backward/bf16/llama/200x96/in_place", "rms_norm/backward/bf16/gemma/200x96/w_fp32",
-                    "rms_norm/backward/fp32/gemma/513x64/in_place", "rms_norm/forward/bf16/llama/40x512/stride576",
-                    "rms_norm/forward/fp16/none/16x128/weightless", "rms_norm/full/bf16/llama/16x128/weightless",
-                    "fused_add_rms_norm/full/bf16/llama/40x200", "fused_add_rms_norm/full/fp32/gemma/40x200",
-                    "fused_add_rms_norm/backward/fp16/gemma/40x200/in_place", "fused_add_rms_norm/forward/bf16/llama/40x200/residual_fp32",
-                    "fused_add_rms_norm/full/bf16/gemma/40x200/residual_fp32", "rms_norm/full/bf16/llama/5x1",
-                    "rms_norm/full/fp32/llama/1x1", "rms_norm/full/fp16/none/3x2", "rms_norm/full/fp16/llama/9x7"));
+INSTANTIATE_TEST_SUITE_P(Problems, CorrectKernels,
+                         ::testing::Values("rms_norm/full/fp32/llama/64x256", "rms_norm/full/bf16/llama/64x256",
+                                           "rms_norm/full/bf16/gemma/64x256", "rms_norm/full/bf16/none/64x256",
+                                           "rms_norm/full/fp16/llama/64x256", "rms_norm/full/fp16/gemma/64x256/offset1",
+                                           "rms_norm/full/fp16/none/64x256", "rms_norm/full/bf16/none/64x256/offset1",
+                                           "fused_add_rms_norm/full/fp16/none/33x128/w_fp32/offset1",
+                                           "rms_norm/backward/fp16/none/64x256/w_fp32", "rms_norm/backward/bf16/llama/200x96/in_place",
+                                           "rms_norm/backward/bf16/gemma/200x96/w_fp32", "rms_norm/backward/fp32/gemma/513x64/in_place",
+                                           "rms_norm/forward/bf16/llama/40x512/stride576", "rms_norm/forward/fp16/none/16x128/weightless",
+                                           "rms_norm/full/bf16/llama/16x128/weightless", "fused_add_rms_norm/full/bf16/llama/40x200",
+                                           "fused_add_rms_norm/full/fp32/gemma/40x200",
+                                           "fused_add_rms_norm/backward/fp16/gemma/40x200/in_place",
+                                           "fused_add_rms_norm/forward/bf16/llama/40x200/residual_fp32",
+                                           "fused_add_rms_norm/full/bf16/gemma/40x200/residual_fp32", "rms_norm/full/bf16/llama/5x1",
+                                           "rms_norm/full/fp32/llama/1x1", "rms_norm/full/fp16/none/3x2", "rms_norm/full/fp16/llama/9x7"));
 
 TEST(CorrectKernels, PassOnWideRowsAndLongColumns) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the same threads as for small shapes, which takes minutes under a sanitizer";
-#endif
+    if (testing::thread_sanitized) {
+        GTEST_SKIP() << "the same threads as for small shapes, which takes minutes under a sanitizer";
+    }
     for (const char* key :
          {"rms_norm/full/fp32/llama/3x17389", "rms_norm/full/fp16/llama/3x17389", "rms_norm/full/fp32/llama/2x131072",
           "rms_norm/full/fp16/none/2x131072", "rms_norm/backward/fp32/llama/20000x8", "rms_norm/backward/bf16/llama/20000x8/w_fp32"}) {
@@ -77,7 +80,7 @@ void PrintTo(const Mutation& mutation, std::ostream* out) {
     *out << static_cast<int>(mutation.defect) << " on " << mutation.key;
 }
 
-class WrongKernels : public testing::TestWithParam<Mutation> {};
+class WrongKernels : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(WrongKernels, AreIncorrectWithTheTensorAndThePlace) {
     const Mutation& mutation = GetParam();
@@ -101,62 +104,63 @@ TEST_P(WrongKernels, AreIncorrectWithTheTensorAndThePlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     Defects, WrongKernels,
-    testing::Values(Mutation{Defect::last_column_dropped, "rms_norm/forward/bf16/llama/64x256", "y[0][255]", false},
-                    Mutation{Defect::last_column_dropped, "rms_norm/backward/fp32/gemma/64x256", "dx[0][255]", false},
-                    Mutation{Defect::last_column_dropped, "rms_norm/backward/bf16/gemma/64x256/in_place", "dx[", false},
-                    Mutation{Defect::last_row_unwritten, "rms_norm/forward/fp16/gemma/64x256", "y[63][0]", false},
-                    Mutation{Defect::last_row_unwritten, "rms_norm/backward/bf16/llama/64x256/in_place", "dx[63]", false},
-                    Mutation{Defect::tail_rows_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[", true},
-                    Mutation{Defect::tail_columns_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][248]", true},
-                    Mutation{Defect::single_row_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][0]", true},
-                    Mutation{Defect::gamma_off_by_one, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-                    Mutation{Defect::gamma_off_by_one, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
-                    Mutation{Defect::offset_forgotten, "rms_norm/forward/bf16/gemma/64x256/offset1", "y[", false},
-                    Mutation{Defect::offset_forgotten, "rms_norm/backward/bf16/none/64x256/offset1", "dx[", false}));
+    ::testing::Values(Mutation{Defect::last_column_dropped, "rms_norm/forward/bf16/llama/64x256", "y[0][255]", false},
+                      Mutation{Defect::last_column_dropped, "rms_norm/backward/fp32/gemma/64x256", "dx[0][255]", false},
+                      Mutation{Defect::last_column_dropped, "rms_norm/backward/bf16/gemma/64x256/in_place", "dx[", false},
+                      Mutation{Defect::last_row_unwritten, "rms_norm/forward/fp16/gemma/64x256", "y[63][0]", false},
+                      Mutation{Defect::last_row_unwritten, "rms_norm/backward/bf16/llama/64x256/in_place", "dx[63]", false},
+                      Mutation{Defect::tail_rows_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[", true},
+                      Mutation{Defect::tail_columns_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][248]", true},
+                      Mutation{Defect::single_row_unwritten, "rms_norm/forward/bf16/llama/64x256", "y[0][0]", true},
+                      Mutation{Defect::gamma_off_by_one, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::gamma_off_by_one, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                      Mutation{Defect::offset_forgotten, "rms_norm/forward/bf16/gemma/64x256/offset1", "y[", false},
+                      Mutation{Defect::offset_forgotten, "rms_norm/backward/bf16/none/64x256/offset1", "dx[", false}));
 
 INSTANTIATE_TEST_SUITE_P(
     Sums, WrongKernels,
-    testing::Values(Mutation{Defect::eps_forgotten, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-                    Mutation{Defect::eps_forgotten, "rms_norm/forward/fp32/gemma/2x256", "y[0]", false},
-                    Mutation{Defect::mean_forgets_n, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
-                    Mutation{Defect::rstd_of_sum, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/8x17389", "y[", false},
-                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/bf16/gemma/8x17389", "y[", false},
-                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp16/none/4x17389", "y[", false},
-                    Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/1x131072", "y[", false},
-                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/bf16/llama/8x17389", "dx[", false},
-                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp16/none/8x17389", "dx[", false},
-                    Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp32/none/8x131072", "dx[", false},
-                    Mutation{Defect::dgamma_row_missing, "rms_norm/backward/bf16/llama/1024x256", "dgamma[", false},
-                    Mutation{Defect::dgamma_row_missing, "rms_norm/backward/fp32/llama/1024x256", "dgamma[", false},
-                    Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
+    ::testing::Values(Mutation{Defect::eps_forgotten, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::eps_forgotten, "rms_norm/forward/fp32/gemma/2x256", "y[0]", false},
+                      Mutation{Defect::mean_forgets_n, "rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                      Mutation{Defect::rstd_of_sum, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/8x17389", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/forward/bf16/gemma/8x17389", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp16/none/4x17389", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/forward/fp32/llama/1x131072", "y[", false},
+                      Mutation{Defect::projection_skips_last_column, "rms_norm/backward/bf16/llama/8x17389", "dx[", false},
+                      Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp16/none/8x17389", "dx[", false},
+                      Mutation{Defect::projection_skips_last_column, "rms_norm/backward/fp32/none/8x131072", "dx[", false},
+                      Mutation{Defect::dgamma_row_missing, "rms_norm/backward/bf16/llama/1024x256", "dgamma[", false},
+                      Mutation{Defect::dgamma_row_missing, "rms_norm/backward/fp32/llama/1024x256", "dgamma[", false},
+                      Mutation{Defect::dgamma_row_missing, "rms_norm/full/fp16/none/128x256", "dgamma[", false}));
 
 INSTANTIATE_TEST_SUITE_P(Roundings, WrongKernels,
-                         testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y[", false},
-                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
-                                         Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y[", false},
-                                         Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y[", false},
-                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx[", false},
-                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma[", false},
-                                         Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
-                                         Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
-                                         Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
-                                         Mutation{Defect::truncated, "rms_norm/backward/fp16/gemma/64x256", "dx", false},
-                                         Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/forward/bf16/llama/64x256", "y", false}));
+                         ::testing::Values(Mutation{Defect::other_casting, "rms_norm/forward/bf16/llama/64x256", "y[", false},
+                                           Mutation{Defect::other_casting, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                                           Mutation{Defect::other_casting, "rms_norm/forward/fp16/llama/64x256", "y[", false},
+                                           Mutation{Defect::other_casting, "rms_norm/forward/bf16/none/64x256", "y[", false},
+                                           Mutation{Defect::other_casting, "rms_norm/backward/bf16/none/64x256", "dx[", false},
+                                           Mutation{Defect::other_casting, "rms_norm/backward/bf16/llama/64x256", "dgamma[", false},
+                                           Mutation{Defect::other_casting, "rms_norm/backward/bf16/gemma/64x256/w_fp32", "dgamma[", false},
+                                           Mutation{Defect::m_rounded, "rms_norm/backward/bf16/llama/64x256", "dx", false},
+                                           Mutation{Defect::truncated, "rms_norm/forward/bf16/gemma/64x256", "y", false},
+                                           Mutation{Defect::truncated, "rms_norm/backward/fp16/gemma/64x256", "dx", false},
+                                           Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/forward/bf16/llama/64x256", "y",
+                                                    false}));
 
 INSTANTIATE_TEST_SUITE_P(
     Places, WrongKernels,
-    testing::Values(Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
-                    Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
-                    Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
-                    Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
-                    Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
-                    Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
-                    Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] is not finite", false},
-                    Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] is not finite", false},
-                    Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
-                    Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
-                    Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+    ::testing::Values(Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
+                      Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
+                      Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
+                      Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
+                      Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
+                      Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
+                      Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] is not finite", false},
+                      Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] is not finite", false},
+                      Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
+                      Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
+                      Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
 
 TEST(Verifier, ReferencesServeAllConfigurationsAndCompanionsAreFew) {
     FakeDevice device;

@@ -11,6 +11,7 @@
 #include "kernels/gpu/covering/covering_array.h"
 #include "kernels/gpu/covering/kernel_cases.h"
 #include "kernels/gpu/emulated_device.h"
+#include "support/sanitized.h"
 #include "verify/verifier.h"
 
 namespace normtune::covering {
@@ -123,9 +124,9 @@ template <class Parameter>
 class WithoutSanitizer : public ::testing::TestWithParam<Parameter> {
 protected:
     void SetUp() override {
-#ifdef NORMTUNE_SANITIZED
-        GTEST_SKIP() << "neither kernels nor machine are compiled with -fsanitize=" NORMTUNE_SANITIZED;
-#endif
+        if (testing::sanitized) {
+            GTEST_SKIP() << "neither kernels nor machine are compiled with a sanitizer";
+        }
     }
 };
 
