@@ -54,20 +54,29 @@ FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler
         std::vector<Entrant> entrants;
         failure = false;
         sampler.begin(chosen);
+        const auto note_failures = [&] {
+            for (std::size_t i = 0; i < chosen.size(); ++i) {
+                FinalsTrial& trial = trials[chosen[i]];
+                trial.failed = sampler.series(i) == nullptr;
+                failure = failure || trial.failed;
+            }
+        };
         for (int round = 0; !chosen.empty() && !lost && !failure && !finals_over(round, entrants); ++round) {
             if (round >= least_final_rounds && sampler.out_of_time()) {
                 break;
             }
             lost = !sampler.take_round(std::vector<bool>(chosen.size(), true));
             entrants.clear();
+            note_failures();
             for (std::size_t i = 0; i < chosen.size(); ++i) {
-                FinalsTrial& trial = trials[chosen[i]];
+                const Entrant& before = trials[chosen[i]].entrant;
                 const Series* series = sampler.series(i);
-                trial.failed = series == nullptr;
-                failure = failure || trial.failed;
-                entrants.push_back(series == nullptr ? trial.entrant
-                                                     : Entrant{trial.entrant.key, series->p50_us(), series->round_medians_us()});
+                entrants.push_back(series == nullptr ? before : Entrant{before.key, series->p50_us(), series->round_medians_us()});
             }
+        }
+        if (!lost && !failure) {
+            lost = !sampler.look_at_timed();
+            note_failures();
         }
         result.places = ranked(entrants, chosen);
         if (lost) {  // no fault of those that did not fail: they are ranked by the rounds that they have

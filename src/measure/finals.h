@@ -40,9 +40,8 @@ struct FinalsResult {
 /// Have the finals' rounds told what they can? `finalists` as these rounds have measured them.
 bool finals_over(int rounds, std::span<const Entrant> finalists);
 
-/// Where a finalist fails, the finals begin again with the next best in its place: as long as a trial is left, there is a
-/// winner. `fastest_failed_us`:
-/// p50 of the fastest trial that passed and failed later, before the finals.
+/// Where a finalist fails, or turns out to be wrong after its rounds, the finals begin again with the next best in its place: as long as
+/// a trial is left, there is a winner. `fastest_failed_us`: p50 of the fastest trial that passed and failed later, before the finals.
 FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler,
                          double fastest_failed_us = std::numeric_limits<double>::infinity());
 

@@ -34,6 +34,8 @@ class FinalsSampler : public Sampler {
 public:
     /// From now on these are measured, on fresh series.
     virtual void begin(std::span<const std::size_t> trials) = 0;
+    /// After the last round: what was timed is looked at, and who is wrong has failed. False: as of take_round.
+    virtual bool look_at_timed() { return true; }
 };
 
 }  // namespace normtune

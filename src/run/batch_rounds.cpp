@@ -88,49 +88,26 @@ void BatchRounds::keep_pairs_together(std::vector<std::size_t>& order) const {
 }
 
 void BatchRounds::take(RunningTrial& trial, Series& series) {
-    auto failure = context_.rounds.take(series, trial.id, context_.candidates[trial.id]);
-    if (failure && failure->of_problem) {
-        lost_ = std::move(failure);
-    } else if (failure) {
-        fail(trial, failure->outcome, std::move(failure->reason));
-    }
+    note(trial, context_.rounds.take(series, trial.id, context_.candidates[trial.id]));
 }
 
-void BatchRounds::fail(RunningTrial& trial, Outcome outcome, std::string reason) {
+/// Is the trial as it was?
+bool BatchRounds::note(RunningTrial& trial, std::optional<Failure> failure) {
+    if (failure && failure->of_problem) {
+        lost_ = std::move(failure);
+        return false;
+    }
+    if (!failure) {
+        return true;
+    }
     trial.failed = trial.stopped = true;
     if (trial.incumbent) {
         trial.record = *context_.recorder.find(context_.problem.key(), context_.candidates[trial.id].identity());
-        trial.record.measurement.reset();
     }
-    trial.record.timestamp = utc_timestamp();
-    trial.record.outcome = outcome;
-    trial.record.reason = std::move(reason);
+    note_failure(trial.record, std::move(*failure));
     context_.recorder.add(std::move(trial.record));
     context_.session.drop(trial.id);
-}
-
-/// After its last round. A trial that is right once and wrong later has no time.
-bool BatchRounds::is_still_right(RunningTrial& trial) {
-    const std::uint64_t seed = mix_seed(context_.options.seed, "checked set/" + context_.problem.key(), trial.id);
-    auto checked = context_.session.check(trial.id, context_.candidates[trial.id], context_.options.cold, seed);
-    if (auto* failure = std::get_if<Failure>(&checked)) {
-        if (failure->of_problem) {
-            lost_ = std::move(*failure);
-        } else {
-            fail(trial, failure->outcome, std::move(failure->reason));
-        }
-        return false;
-    }
-    std::string& reason = std::get<std::string>(checked);
-    if (!reason.empty()) {
-        if (trial.record.verification) {
-            trial.record.verification->passed = false;
-            trial.record.verification->reason = reason;
-        }
-        fail(trial, Outcome::incorrect, std::move(reason));
-        return false;
-    }
-    return true;
+    return false;
 }
 
 void BatchRounds::take(Reference& reference) {
@@ -165,7 +142,8 @@ const Series& BatchRounds::reference(SampleKind kind, const Candidate& of, std::
 
 void BatchRounds::stop(std::size_t i, StopReason reason) {
     RunningTrial& trial = batch_[i];
-    if (!trial.incumbent && !is_still_right(trial)) {
+    const bool has_rounds_of_its_own = !trial.incumbent || context_.process > 1;
+    if (has_rounds_of_its_own && !note(trial, context_.rounds.check(trial.id, context_.candidates[trial.id]))) {
         return;
     }
     trial.stopped = true;

@@ -68,8 +68,7 @@ private:
 
     void keep_pairs_together(std::vector<std::size_t>& order) const;
     void take(RunningTrial& trial, Series& series);
-    void fail(RunningTrial& trial, Outcome outcome, std::string reason);
-    bool is_still_right(RunningTrial& trial);
+    bool note(RunningTrial& trial, std::optional<Failure> failure);
     void take(Reference& reference);
     const Series& reference(SampleKind kind, const Candidate& of, std::size_t side) const;
     Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "support/clock.h"
 #include "support/random.h"
 
 namespace normtune {
@@ -37,15 +36,17 @@ public:
             if (!running[i]) {
                 continue;
             }
-            auto failure = rounds_.take(finalist.series, finalist.id, candidates_[finalist.id]);
-            if (failure && failure->of_problem) {
+            if (!note(finalist, rounds_.take(finalist.series, finalist.id, candidates_[finalist.id]))) {
                 return false;
             }
-            if (failure) {
-                finalist.failed = true;
-                failures_.emplace_back(finalist.id, std::move(*failure));
+        }
+        return true;
+    }
+    bool look_at_timed() override {
+        for (Finalist& finalist : finalists_) {
+            if (!note(finalist, rounds_.check(finalist.id, candidates_[finalist.id]))) {
+                return false;
             }
-            recorder_.update(key_, 0);
         }
         return true;
     }
@@ -54,6 +55,19 @@ public:
     const std::vector<std::pair<TrialId, Failure>>& failures() const { return failures_; }
 
 private:
+    /// False: it is the problem's.
+    bool note(Finalist& finalist, std::optional<Failure> failure) {
+        if (failure && failure->of_problem) {
+            return false;
+        }
+        if (failure) {
+            finalist.failed = true;
+            failures_.emplace_back(finalist.id, std::move(*failure));
+        }
+        recorder_.update(key_, 0);
+        return true;
+    }
+
     const SweepOptions& options_;
     const std::string& key_;
     const std::vector<Candidate>& candidates_;
@@ -90,10 +104,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
     const FinalsResult result = hold_finals(std::move(trials), sampler, fastest_failed_us);
     for (const auto& [id, failure] : sampler.failures()) {
         Record record = *recorder.find(key, candidates[id].identity());
-        record.timestamp = utc_timestamp();
-        record.outcome = failure.outcome;
-        record.reason = failure.reason;
-        record.measurement.reset();
+        note_failure(record, failure);
         recorder.add(std::move(record));
     }
     FinalEntry entry;

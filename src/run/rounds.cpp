@@ -1,5 +1,6 @@
 #include "run/rounds.h"
 
+#include "support/clock.h"
 #include "support/random.h"
 
 namespace normtune {
@@ -43,12 +44,33 @@ std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Can
     return repeat_throttled(series, [&] { return session_.measure(trial, candidate, request(SampleKind::kernel)); });
 }
 
+std::optional<Failure> RoundTaker::check(TrialId trial, const Candidate& candidate) {
+    const std::uint64_t seed = mix_seed(options_.seed, "checked set/" + purpose_, checked_++);
+    auto checked = session_.check(trial, candidate, options_.cold, seed);
+    if (auto* failure = std::get_if<Failure>(&checked)) {
+        return std::move(*failure);
+    }
+    std::string& reason = std::get<std::string>(checked);
+    return reason.empty() ? std::nullopt : std::optional(Failure{Outcome::incorrect, std::move(reason), false});
+}
+
 std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference, bool dependent) {
     return repeat_throttled(series, [&] {
         SampleRequest wanted = request(reference);
         wanted.dependent = dependent;
         return session_.measure(wanted);
     });
+}
+
+void note_failure(Record& record, Failure failure) {
+    if (failure.outcome == Outcome::incorrect && record.verification) {
+        record.verification->passed = false;
+        record.verification->reason = failure.reason;
+    }
+    record.timestamp = utc_timestamp();
+    record.outcome = failure.outcome;
+    record.reason = std::move(failure.reason);
+    record.measurement.reset();
 }
 
 }  // namespace normtune

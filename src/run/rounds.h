@@ -18,6 +18,8 @@ public:
 
     /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
     std::optional<Failure> take(Series& series, TrialId trial, const Candidate& candidate);
+    /// Looks at what the trial's launches left in one buffer set, after its last round: right once and wrong later is Outcome::incorrect.
+    std::optional<Failure> check(TrialId trial, const Candidate& candidate);
     /// `dependent`: SampleRequest.
     std::optional<Failure> take(Series& series, SampleKind reference, bool dependent);
 
@@ -31,6 +33,10 @@ private:
     std::string purpose_;
     double round_time_us_;
     std::uint64_t taken_ = 0;
+    std::uint64_t checked_ = 0;
 };
+
+/// A trial that was measured has failed later: it has no time any more.
+void note_failure(Record& record, Failure failure);
 
 }  // namespace normtune

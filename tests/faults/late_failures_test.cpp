@@ -54,6 +54,34 @@ faults: [{{config: '*.r4.*', at: measure, do: crash, from: {}}}]
     }
 }
 
+TEST_P(LateFailures, TheNextBestWinsWhereTheWinnerIsWrongAfterTheFinalsAlone) {
+    const TemporaryFolder folder;
+    // Its first occasion is after its ordinary rounds.
+    SweepOptions options = small_sweep(folder, R"(
+noise: {sigma: 0.002}
+timings: [{config: '*.r4.*', us: 100}, {config: '*.r8.*', us: 120}, {config: '*', us: 150, spread: 0.3}]
+faults: [{config: '*.r4.*', at: check, do: incorrect, from: 2, text: y went off}]
+)");
+    options.strategy = GetParam();
+    RecordingSink sink;
+    const SweepResult result = run_sweep(options, sink);
+    const auto records = by_rows(result);
+    const Record& wrong = records.at("r4");
+    EXPECT_EQ(wrong.outcome, Outcome::incorrect);
+    EXPECT_EQ(wrong.reason, "y went off");
+    EXPECT_FALSE(wrong.measurement);
+    ASSERT_TRUE(wrong.verification);
+    EXPECT_FALSE(wrong.verification->passed);
+    EXPECT_EQ(result.incorrect, 1U);
+    EXPECT_EQ(records.at("r8").outcome, Outcome::passed);
+    EXPECT_EQ(records.at("r8").measurement->rank, 1);
+    EXPECT_EQ(records.at("r8").measurement->final_rounds_us.size(), 12U);
+    // A resumed sweep has nothing to do.
+    const SweepResult resumed = run_sweep(options_from_journal(options.out_folder), sink);
+    EXPECT_EQ(by_rows(resumed).at("r4").outcome, Outcome::incorrect);
+    EXPECT_EQ(by_rows(resumed).at("r8").measurement->rank, 1);
+}
+
 TEST_P(LateFailures, WhereverWorkersDieWhatPassedHasAWinner) {
     constexpr int sweeps = 40;
     const TemporaryFolder folder;

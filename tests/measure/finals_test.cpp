@@ -60,6 +60,25 @@ TEST(Finals, TheNextBestIsMeasuredInThePlaceOfOneThatFails) {
     EXPECT_EQ(result.places[1].rounds_us.size(), static_cast<std::size_t>(final_rounds));
 }
 
+TEST(Finals, TheNextBestIsMeasuredInThePlaceOfOneThatIsWrongAfterItsRounds) {
+    SyntheticSampler sampler(spread, 0.001, 1);
+    sampler.wrong = {0, 1};
+    const FinalsResult result = hold_finals(recorded(spread), sampler);
+    EXPECT_EQ(sampler.failed(), (std::vector<std::size_t>{0, 1}));
+    EXPECT_EQ(trials_of(result), (std::vector<std::size_t>{2, 3}));
+    EXPECT_EQ(result.places[0].rounds_us.size(), static_cast<std::size_t>(final_rounds));
+    EXPECT_EQ(sampler.looks(), 2);
+}
+
+TEST(Finals, AProblemThatIsLostWhenItIsLookedAtIsRankedByWhatIsRecorded) {
+    SyntheticSampler sampler(spread, 0.001, 1);
+    sampler.wrong = {0};
+    sampler.lost_when_looked_at = true;
+    const FinalsResult result = hold_finals(recorded(spread), sampler);
+    EXPECT_EQ(trials_of(result), (std::vector<std::size_t>{1, 2}));
+    EXPECT_TRUE(result.places[0].rounds_us.empty());
+}
+
 TEST(Finals, GoOnWithoutALoserThatFails) {
     SyntheticSampler sampler(spread, 0.001, 1);
     sampler.fails_in_round = {{1, 4}};
@@ -101,10 +120,14 @@ TEST(Finals, HaveAWinnerAsLongAsOneTrialIsLeft) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         std::vector<double> times_us(2 + random.below(10));
         std::map<std::size_t, int> failures;
+        std::set<std::size_t> wrong;
         for (std::size_t i = 0; i < times_us.size(); ++i) {
             times_us[i] = 100 + 20 * random.unit();
-            if (random.below(3) != 0) {
+            const std::uint64_t fate = random.below(4);
+            if (fate < 2) {
                 failures[i] = 1 + static_cast<int>(random.below(10));
+            } else if (fate == 2) {
+                wrong.insert(i);
             }
         }
         std::vector<FinalsTrial> trials = recorded(times_us);
@@ -113,6 +136,7 @@ TEST(Finals, HaveAWinnerAsLongAsOneTrialIsLeft) {
         }
         SyntheticSampler sampler(times_us, 0.01, seed);
         sampler.fails_in_round = failures;
+        sampler.wrong = wrong;
         if (random.below(4) == 0) {
             sampler.lost_in_round = 1 + static_cast<int>(random.below(20));
         }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "devices/replay/recorded_times.h"
@@ -24,6 +25,8 @@ public:
     }
 
     std::map<std::size_t, int> fails_in_round;  // trial → the round of all that it takes part in, from 1
+    std::set<std::size_t> wrong;                // of trials, when they are looked at after the finals' rounds
+    bool lost_when_looked_at = false;
     std::optional<int> lost_in_round;
     int rounds_until_time_is_over = 1 << 20;
     bool twins = false;
@@ -42,6 +45,7 @@ public:
     }
     const std::vector<std::size_t>& failed() const { return failed_; }
     int rounds() const { return rounds_; }
+    int looks() const { return looks_; }
 
     bool take_round(const std::vector<bool>& running) override {
         if (++rounds_ == lost_in_round) {
@@ -65,6 +69,16 @@ public:
             contender.twin.add(one_sample(us * std::exp(50 * sigma_ * normal_draw(random_))));
         }
         return true;
+    }
+    bool look_at_timed() override {
+        ++looks_;
+        for (Contender& contender : contenders_) {
+            if (wrong.contains(contender.trial)) {
+                contender.failed = true;
+                failed_.push_back(contender.trial);
+            }
+        }
+        return !lost_when_looked_at;
     }
     const Series* series(std::size_t i) const override { return contenders_[i].failed ? nullptr : &contenders_[i].series; }
     const Series* twin(std::size_t i) const override { return twins ? &contenders_[i].twin : nullptr; }
@@ -99,6 +113,7 @@ private:
     std::map<std::size_t, int> taken_;
     std::vector<std::size_t> failed_;
     int rounds_ = 0;
+    int looks_ = 0;
 };
 
 }  // namespace normtune::testing

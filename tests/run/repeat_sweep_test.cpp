@@ -116,6 +116,22 @@ TEST(RepeatSweep, OneThatFailsInALaterProcessIsRecordedSoAndTheNextBestWins) {
     expect_processes(records.at("r8"), {2});
 }
 
+TEST(RepeatSweep, OneThatIsWrongAfterALaterProcessIsIncorrectAndTheNextBestWins) {
+    const TemporaryFolder folder;
+    const std::string timings = "timings: [{config: '*.r4.*', us: 20}, {config: '*.r8.*', us: 40}, {config: '*', us: 60}]\n";
+    SweepOptions options = repeated(folder, timings, 2);
+    RecordingSink sink;
+    run_sweep(options, sink);
+    cut_last_lines(options.out_folder, 6);
+    folder.write("script.yaml", timings + "faults: [{config: '*.r4.*', at: check, do: incorrect, text: y went off}]\n");
+    const auto records = by_rows(run_sweep(options_from_journal(options.out_folder), sink));
+    EXPECT_EQ(records.at("r4").outcome, Outcome::incorrect);
+    EXPECT_EQ(records.at("r4").reason, "y went off");
+    EXPECT_FALSE(records.at("r4").verification->passed);
+    EXPECT_EQ(records.at("r8").measurement->rank, 1);
+    expect_processes(records.at("r8"), {2});
+}
+
 TEST(RepeatSweep, ABudgetIsRefused) {
     const TemporaryFolder folder;
     SweepOptions options = repeated(folder, "seed: 1\n", 2);
