@@ -64,12 +64,12 @@ TrendCounts count(SyntheticNights nights, double planted, int histories) {
 }
 
 std::string share(double part, double of) {
-    return of > 0 ? fmt::format("{:.1f} %", 100 * part / of) : "-";
+    return of > 0 ? fmt::format("{:.1f}%", 100 * part / of) : "-";
 }
 
 void print(const Scenario& scenario, int histories) {
     const TrendCounts none = count(scenario.nights, 0, histories);
-    fmt::print("| {} | {:.2f} % | {:.3f} | {:.3f} |", scenario.name, 100 * scenario.nights.deviation, none.false_alarms / none.series,
+    fmt::print("| {} | {:.2f}% | {:.3f} | {:.3f} |", scenario.name, 100 * scenario.nights.deviation, none.false_alarms / none.series,
                none.false_large / none.series);
     for (const double planted : {0.01, 0.02, 0.05}) {
         const TrendCounts found = count(scenario.nights, planted, histories);
@@ -89,11 +89,11 @@ int main(int argc, char** argv) {
         return 2;
     }
     const std::filesystem::path data = std::filesystem::path(NORMTUNE_SOURCE_DIR) / "tests/data/repeated";
-    fmt::print("| recorded repeats | trials | usual deviation | largest |\n|---|--:|--:|--:|\n");
+    fmt::print("# Recorded\n\n| recorded repeats | trials | usual deviation | largest |\n|---|--:|--:|--:|\n");
     std::map<std::string, std::vector<double>> recorded;
     for (const char* const name : {"h100_a", "h100_b", "cpu"}) {
         const std::vector<double>& all = recorded[name] = recorded_deviations(data / name);
-        fmt::print("| {} | {} | {:.2f} % | {:.2f} % |\n", name, all.size(), 100 * median(all), 100 * all.back());
+        fmt::print("| {} | {} | {:.2f}% | {:.2f}% |\n", name, all.size(), 100 * median(all), 100 * all.back());
     }
     SyntheticNights calm;
     calm.noisy_weeks = calm.floor_steps = calm.driver_changes = 0;
@@ -119,7 +119,8 @@ int main(int argc, char** argv) {
     add("the same, 20 problems together", many, two_sweeps);
     add("all of it, a CPU's usual trial", all, median(recorded["cpu"]));
     fmt::print(
-        "\n| noise | deviation | false alarms in 300 nights | of 2 % and more | 1 % found in 5 / 10 nights | 2 % | 5 % | floor steps told "
+        "\n# Found\n\n| noise | deviation | false alarms in 300 nights | of 2% and more | 1% found in 5 / 10 nights | 2% | 5% | floor "
+        "steps told "
         "as such / "
         "as another | driver's effects told as such |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for (const Scenario& scenario : scenarios) {

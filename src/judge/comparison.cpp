@@ -157,6 +157,12 @@ std::vector<std::string> remarks_on(const Comparison& comparison) {
                        : fmt::format("all {} pairs that both measured are the same code, launched alike: no change made one of them slower",
                                      pairs));
     }
+    if (const auto both_ways = std::ranges::count_if(comparison.pairs, &Pair::is_of_both_ways)) {
+        remarks.push_back(fmt::format(
+            "{} pairs moved, some one way and about as many the other by as much: trials in states of their own do that, and of one "
+            "run a side nothing tells them from changes; several runs a side do (normtune sweep --repeat 3)",
+            both_ways));
+    }
     for (const ResultRows* side : {comparison.baseline, comparison.candidate}) {
         if (comparison.settings.metric == Metric::latency && side->stored.problems > 0) {
             remarks.push_back(
@@ -173,10 +179,10 @@ Verdict judge(const Pair& pair, double threshold, double margin) {
         return Verdict::same_code;
     }
     if (pair.low > 1 && pair.ratio >= 1 + threshold) {
-        return Verdict::slower;
+        return pair.both_ways ? Verdict::ambiguous : Verdict::slower;
     }
     if (pair.high < 1 && pair.ratio <= 1 / (1 + threshold)) {
-        return Verdict::faster;
+        return pair.both_ways ? Verdict::ambiguous : Verdict::faster;
     }
     // Finding nothing is no discovery: correcting this for the number of pairs would only make it harder to say.
     const double bound = std::log1p(threshold + margin);

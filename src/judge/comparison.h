@@ -53,7 +53,8 @@ struct Pair {
     Verdict verdict = Verdict::ambiguous;
     Evidence evidence = Evidence::none;
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
-    bool same_code = false;
+    bool same_code : 1 = false;
+    bool both_ways : 1 = false;  // it moved, and as many moved the other way: one run a side cannot tell whether by a change
     float degrees = 0;
     float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
     float shift = 0;           // the part of it that stands for what moved the copies
@@ -66,6 +67,7 @@ struct Pair {
     double p = 1;
 
     bool both() const { return baseline != no_row && candidate != no_row; }
+    bool is_of_both_ways() const { return both_ways; }
     bool judged() const { return both() && differs == 0; }
 };
 

@@ -80,6 +80,9 @@ std::string Comparison::note(const Pair& pair) const {
             add(fmt::format("{} differs", facet_names.names[i]));
         }
     }
+    if (pair.both_ways) {
+        add("as many moved the other way by as much: several runs a side tell");
+    }
     if (pair.evidence == Evidence::quantiles) {
         add("rests on quantiles");
     }

@@ -40,7 +40,7 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
             break;
         case Verdict::ambiguous:
             out.result = policy.ambiguous;
-            out.reason = pair.differs != 0 ? note : fmt::format("cannot be told: {}", interval_text(pair.low, pair.high));
+            out.reason = pair.differs != 0 || pair.both_ways ? note : fmt::format("cannot be told: {}", interval_text(pair.low, pair.high));
             break;
         case Verdict::missing: {
             const ResultRow* const after = comparison.candidate_row(pair);
@@ -75,7 +75,9 @@ GateResult result_of(const GateVerdict& verdict) {
 }
 
 bool is_suspect(const GateCase& it) {
-    return it.result == GateResult::fail && it.verdict == Verdict::slower && it.comparison->settings.metric == Metric::latency;
+    const bool may_be_slower = it.verdict == Verdict::ambiguous && it.pair->both_ways && it.pair->ratio >= 1 + it.threshold && !it.known;
+    return (may_be_slower || (it.result == GateResult::fail && it.verdict == Verdict::slower)) &&
+           it.comparison->settings.metric == Metric::latency;
 }
 
 void excuse(GateCase& it, const Policy& policy, std::string_view today, std::vector<bool>& expired) {
@@ -176,10 +178,8 @@ void confirm(GateVerdict& verdict, const Policy& policy, const Comparison& fresh
         const Verdict fresh_verdict = judge(again, it.threshold, policy.margin);
         const bool confirmed = fresh_verdict == Verdict::slower;
         it.reason += fmt::format("; {}confirmed by fresh rounds: {}", confirmed ? "" : "not ", change_text(again.ratio));
-        if (!confirmed) {
-            it.verdict = fresh_verdict;
-            it.result = fresh_verdict == Verdict::ambiguous ? policy.ambiguous : GateResult::pass;
-        }
+        it.verdict = fresh_verdict;
+        it.result = confirmed ? GateResult::fail : fresh_verdict == Verdict::ambiguous ? policy.ambiguous : GateResult::pass;
     }
     verdict.result = result_of(verdict);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judge/both_ways.h"
 #include "judge/estimate.h"
 #include "judge/match.h"
 #include "judge/run_to_run.h"
@@ -33,6 +34,9 @@ public:
         }
         out_.of_a_run = of_runs_.empty() ? 0 : std::sqrt(median(of_runs_));
         set_intervals(out_, judged_);
+        if (!repeated() && !out_.control.known()) {
+            find_both_ways(out_, judged_);
+        }
         for (Pair* pair : judged_) {
             pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);
         }

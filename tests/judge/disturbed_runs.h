@@ -26,7 +26,8 @@ struct Known {
 
 struct Planted {
     double slowdown = 0;
-    int one_in = 10;  // of the trials that are not of the same code
+    int one_in = 10;         // of the trials that are not of the same code
+    bool both_ways = false;  // and as many are faster by as much
 };
 
 class DisturbedRuns {
@@ -47,7 +48,10 @@ public:
                         known.codes ? std::string(32, same_code(known, trial) || side == 0 ? 'a' : 'b') : "";
                     if (record.measurement) {
                         disturb(*record.measurement, disturbance, side,
-                                side == 1 && is_planted(trial, known, planted, seed) ? 1 + planted.slowdown : 1.0, random);
+                                side == 1 && is_planted(trial, known, planted, seed)                            ? 1 + planted.slowdown
+                                : side == 1 && planted.both_ways && is_planted(trial, known, planted, seed + 1) ? 1 / (1 + planted.slowdown)
+                                                                                                                : 1.0,
+                                random);
                     }
                 }
                 sides[side].push_back(std::move(results));

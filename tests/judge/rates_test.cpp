@@ -59,11 +59,11 @@ using testing::Known;
 using testing::Planted;
 
 /// The share of pairs that are called: of those that were slowed down, else of all that are not known to be of the same code.
-double called(Disturbance disturbance, const Known& known, const Planted& planted) {
+double called(Disturbance disturbance, const Known& known, const Planted& planted, std::uint64_t draws = 12) {
     static const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/h100_a");
     double count = 0;
     double pairs = 0;
-    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (std::uint64_t seed = 0; seed < draws; ++seed) {
         const auto [before, after] = runs.draw(disturbance, known, planted, seed);
         const Comparison comparison = compare(before, after, {});
         for (const Pair& pair : comparison.pairs) {
@@ -84,9 +84,20 @@ TEST_P(Disturbed, FewPairsAreCalledWhereRunsOrACodeTellWhatIsNoise) {
     }
 }
 
+TEST_P(Disturbed, FewPairsAreCalledOfOneRunASide) {
+    EXPECT_LE(called(GetParam(), {1, false}, {}, 60), 0.005);
+}
+
 INSTANTIATE_TEST_SUITE_P(Recorded, Disturbed,
                          ::testing::Values(Disturbance::none, Disturbance::drift, Disturbance::trials, Disturbance::rounds,
                                            Disturbance::states, Disturbance::floor));
+
+TEST(DisturbedRates, OneRunASideFindsSlowdownsWhereTrialsHaveNoStates) {
+    for (const Disturbance disturbance : {Disturbance::none, Disturbance::drift, Disturbance::floor}) {
+        EXPECT_GE(called(disturbance, {1, false}, {0.03, 10}), 0.99);
+        EXPECT_GE(called(disturbance, {1, false}, {0.02, 10}), 0.9);
+    }
+}
 
 TEST(DisturbedRates, ThreeRunsASideFindSmallSlowdowns) {
     for (const Disturbance disturbance : {Disturbance::drift, Disturbance::trials}) {

@@ -172,6 +172,19 @@ class ResultsPages(unittest.TestCase):
         self.assertRegex(wrong[0], r"page.md:3: rm -rf x: 'rm' is neither normtune nor a script")
         self.assertRegex(wrong[1], r"page.md:2: figure no.such: .*no figure of that name")
 
+    def test_what_takes_minutes_is_made_only_when_asked_for(self):
+        text = "<!-- made slowly by: scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096 -->\n| a |\n<!-- made end -->\n"
+        with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text(text)
+            self.assertEqual(self.script.remade(page, self.workplace, {}, [], slow=False), text)
+            self.assertIn("| rms_norm | forward | 1×4096 |", self.script.remade(page, self.workplace, {}, [], slow=True))
+
+    def test_a_benchmark_that_is_not_built_is_told(self):
+        made, wrong = self.remade("<!-- made by: build/bin/bench_none -->\n| a |\n<!-- made end -->\n")
+        self.assertIn("| a |", made)
+        self.assertRegex(wrong[0], r"bench_none: No such file or directory; build it \(benchmarks: NORMTUNE_BENCHMARKS=ON\)")
+
     def test_a_mark_without_an_end_is_told(self):
         _, wrong = self.remade("<!-- made by: scripts/peers/table.py a b -->\n| a |\n")
         self.assertRegex(wrong[0], "a mark without its end")
