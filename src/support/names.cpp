@@ -39,6 +39,9 @@ std::string nearest(std::string_view word, const std::string_view* first, const 
     std::string_view best;
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string_view* it = first; it != last; ++it) {
+        if (std::max(word.size(), it->size()) - std::min(word.size(), it->size()) >= best_distance) {
+            continue;  // at least as many letters have to come or go
+        }
         const std::size_t distance = edit_distance(word, *it);
         if (distance < best_distance) {
             best_distance = distance;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <random>
@@ -134,12 +135,13 @@ TEST_P(KillAndResumeOf, KillsLoseNoTrialAndDoubleNone) {
         waitpid(child, &status, 0);
         ASSERT_EQ(status, 0);
     }
-    const auto whole = std::chrono::steady_clock::now() - begin;
+    auto whole = std::chrono::steady_clock::now() - begin;
     int kills = 0;
     for (int sweep = 0; kills < kills_wanted; ++sweep) {
         ASSERT_LT(sweep, kills_wanted);
         const SweepOptions options = three_problems(folder, "sweep" + std::to_string(sweep), GetParam());
         for (int attempt = 0; attempt < kills_a_sweep; ++attempt) {
+            const auto started = std::chrono::steady_clock::now();
             const pid_t child = start_sweep(options);
             std::uniform_real_distribution<double> moment(0, 1);
             std::this_thread::sleep_for(whole * moment(random));
@@ -147,15 +149,17 @@ TEST_P(KillAndResumeOf, KillsLoseNoTrialAndDoubleNone) {
             kill(child, SIGKILL);
             int status = 0;
             waitpid(child, &status, 0);
+            const auto took = std::chrono::steady_clock::now() - started;
             const bool killed = WIFSIGNALED(status);
             ASSERT_TRUE(killed || WEXITSTATUS(status) == 0);
             for (const pid_t worker : workers) {
-                EXPECT_TRUE(gone_within(worker, 5s)) << "an orphan: " << worker;
+                EXPECT_TRUE(gone_within(worker, 60s)) << "an orphan: " << worker;
             }
             if (std::filesystem::exists(options.out_folder + "/journal.jsonl")) {
                 EXPECT_NO_THROW(read_journal(options.out_folder));
             }
             if (!killed) {
+                whole = attempt == 0 ? std::min(whole, took) : whole;  // the machine was busy when it was measured
                 break;
             }
             ++kills;
@@ -212,14 +216,17 @@ TEST(KillAndResume, AHangingTrialDoesNotHoldUpAnInterrupt) {
         RecordingSink sink;
         _exit(run_sweep(options, sink).interrupted ? 130 : 0);
     }
-    std::this_thread::sleep_for(500ms);
+    while (!std::filesystem::exists(options.out_folder + "/worker.log")) {  // of the worker: signals are handled by then
+        std::this_thread::sleep_for(5ms);
+    }
+    std::this_thread::sleep_for(300ms);  // the trial hangs by then, mostly
     const auto sent = std::chrono::steady_clock::now();
     kill(child, SIGINT);
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 130);
-    EXPECT_LT(std::chrono::steady_clock::now() - sent, 10s);
+    EXPECT_LT(std::chrono::steady_clock::now() - sent, 30s);
 }
 
 }  // namespace

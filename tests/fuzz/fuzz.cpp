@@ -166,14 +166,13 @@ void expressions(const std::string& text) {
 
 /// Is there a line that a runner of GitHub takes as a command?
 bool commands_a_runner(std::string_view report) {
-    bool at_start = true;
-    for (std::size_t i = 0; i < report.size(); ++i) {
-        if (report.substr(i).starts_with("##[") || (at_start && report.substr(i).starts_with("::"))) {
+    for (std::size_t i = report.find("::"); i != std::string_view::npos; i = report.find("::", i + 1)) {
+        const std::size_t text = report.substr(0, i).find_last_not_of(' ');
+        if (text == std::string_view::npos || report[text] == '\n') {
             return true;
         }
-        at_start = report[i] == '\n' || (at_start && report[i] == ' ');
     }
-    return false;
+    return report.find("##[") != std::string_view::npos;
 }
 
 /// What is printed.
