@@ -114,9 +114,12 @@ int main(int argc, char** argv) {
     SyntheticNights loud = all;
     loud.noisy = 5;
     add("the same, noisy weeks five times as noisy", loud, two_sweeps);
+    SyntheticNights busy = loud;
+    busy.rebuilds = 8;  // beside the planted change, the floor's steps and the drivers, twelve nights apart
+    add("these weeks, and eight builds that change no time", busy, two_sweeps);
     SyntheticNights many = all;
     many.problems = 20;
-    add("the same, 20 problems together", many, two_sweeps);
+    add("two sweeps of an H100, 20 problems together", many, two_sweeps);
     add("all of it, a CPU's usual trial", all, median(recorded["cpu"]));
     fmt::print(
         "\n# Found\n\n| noise | deviation | false alarms in 300 nights | of 2% and more | 1% found in 5 / 10 nights | 2% | 5% | floor "

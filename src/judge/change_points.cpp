@@ -23,9 +23,24 @@ constexpr double least_deviation = 1e-5;  // files have times to five digits: no
 constexpr std::array<std::size_t, 14> lengths{3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224};
 constexpr std::size_t short_lengths = 3;
 constexpr double share_of_short = 0.5;
+constexpr std::array<std::size_t, 8> changed_lengths{3, 4, 5, 7, 10, 14, 20, 28};  // at which a night with a cause is looked at
+constexpr std::size_t most_saved = 30;                                             // nights whose share one such night may take
 
-double share(std::size_t length) {
-    return length < short_lengths ? share_of_short / short_lengths : (1 - share_of_short) / (lengths.size() - short_lengths);
+double share(std::size_t length, std::size_t of) {
+    return length < short_lengths ? share_of_short / short_lengths : (1 - share_of_short) / static_cast<double>(of - short_lengths);
+}
+
+/// Of each night with a cause: how many nights' shares it has, those since the last one.
+std::vector<double> saved_shares(const std::vector<bool>& changed) {
+    std::vector<double> out(changed.size(), 0);
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        if (changed[i]) {
+            out[i] = static_cast<double>(std::min(i - last, most_saved));
+            last = i;
+        }
+    }
+    return out;
 }
 
 double middle_of(std::span<const double> values, std::vector<double>& scratch) {
@@ -78,7 +93,8 @@ LevelChange difference(const Level& before, const Level& after) {
 /// One series on its way through the nights.
 class Pass {
 public:
-    Pass(std::span<const double> values, std::span<const double> noise) : values_(values), noise_(noise) {}
+    Pass(std::span<const double> values, std::span<const double> noise, std::vector<double> shares)
+        : values_(values), noise_(noise), shares_(std::move(shares)) {}
 
     /// The level ends before `night`: what is left of its nights is noise.
     void close(std::size_t night) {
@@ -103,17 +119,25 @@ public:
         const double middle = middle_of(part(values_, begin_, end), scratch_);
         const double reach = clip_deviations * scale.deviation;
         sum(begin_, end, middle - reach, middle + reach);
-        for (std::size_t i = 0; i < lengths.size() && lengths[i] + least_before <= nights; ++i) {
-            const std::size_t split = nights - lengths[i];
+        const auto look = [&](std::size_t length, double share) {
+            const std::size_t split = nights - length;
             const Level before = long_level(split, scale);
             const Level after = short_level(begin_ + split, end, scale);
             constexpr double least_squared_t = 4;  // most splits are nowhere near, and the tail of t is dear
             if (std::pow(after.mean - before.mean, 2) < least_squared_t * (before.variance + after.variance)) {
-                continue;
+                return;
             }
-            const double p = difference(before, after).p / share(i);
+            const double p = difference(before, after).p / share;
             if (p < out.p) {
-                out = {p, lengths[i]};
+                out = {p, length};
+            }
+        };
+        for (std::size_t i = 0; i < lengths.size() && lengths[i] + least_before <= nights; ++i) {
+            look(lengths[i], share(i, lengths.size()));
+        }
+        for (std::size_t i = 0; i < changed_lengths.size() && changed_lengths[i] + least_before <= nights; ++i) {
+            if (const double saved = shares_.empty() ? 0 : shares_[end - changed_lengths[i]]; saved > 0) {
+                look(changed_lengths[i], saved * share(i, changed_lengths.size()));
             }
         }
         return out;
@@ -124,33 +148,35 @@ public:
         const Scale scale = scale_about(begin, guess, end);
         const double a = middle_of(part(values_, begin, guess), scratch_);
         const double b = middle_of(part(values_, guess, end), scratch_);
-        const double reach = clip_deviations * scale.deviation;
-        sum(begin, end, std::min(a, b) - reach, std::max(a, b) + reach);
-        const std::size_t nights = end - begin;
-        const auto explained = [&](std::size_t split) {
-            const double before = sums_.weight[split];
-            const double after = sums_.weight[nights] - before;
-            const double d = (sums_.value[nights] - sums_.value[split]) / after - sums_.value[split] / before;
-            return d * d * before * after / (before + after);
+        // Twice the logarithm of the likelihood ratio of two splits, as of independent nights that vary by as much in the long run. One
+        // night that belongs to neither level weighs no more than one at the usual limit.
+        const auto misfit = [&](std::size_t night, double level) {
+            const double away = (values_[night] - level) / (scale.deviation * noise_at(night));
+            return std::min(away * away, clip_deviations * clip_deviations) / scale.long_run();
         };
-        std::size_t best = least_after;
-        for (std::size_t split = least_after; split + least_after <= nights; ++split) {
-            best = explained(split) > explained(best) ? split : best;
-        }
-        // Twice the logarithm of the likelihood ratio, as of independent nights that vary by as much in the long run.
         constexpr double chi_square_95 = 3.841458820694124;
-        const double least = explained(best) - chi_square_95 * scale.deviation * scale.deviation * scale.long_run();
-        std::size_t earliest = best;
-        std::size_t latest = best;
-        while (earliest > least_after && explained(earliest - 1) >= least) {
-            --earliest;
+        const auto odds = [&](std::size_t night) {
+            return shares_.empty() || shares_[night] == 0 ? 0 : chi_square_95 + 2 * std::log(shares_[night]);
+        };
+        std::vector<double> misfits(end - begin + 1, 0);  // of a split after so many nights, over that of one before the first
+        for (std::size_t i = begin; i < end; ++i) {
+            misfits[i - begin + 1] = misfits[i - begin] + misfit(i, a) - misfit(i, b);
         }
-        while (latest + least_after < nights && explained(latest + 1) >= least) {
-            ++latest;
+        const std::size_t last = std::min(end - least_after, point.found + 1 - least_after);
+        std::size_t best = begin + least_after;
+        for (std::size_t split = best; split <= last; ++split) {
+            best = misfits[split - begin] - odds(split) < misfits[best - begin] - odds(best) ? split : best;
         }
-        point.night = begin + best;
-        point.earliest = begin + earliest;
-        point.latest = begin + latest;
+        const double most =
+            *std::min_element(misfits.begin() + least_after, misfits.begin() + static_cast<std::ptrdiff_t>(last - begin + 1)) +
+            chi_square_95;
+        point.night = point.earliest = point.latest = best;
+        while (point.earliest > begin + least_after && misfits[point.earliest - 1 - begin] <= most) {
+            --point.earliest;
+        }
+        while (point.latest < last && misfits[point.latest + 1 - begin] <= most) {
+            ++point.latest;
+        }
     }
 
     LevelChange change(std::size_t begin, std::size_t split, std::size_t end) {
@@ -273,7 +299,8 @@ private:
 
     std::span<const double> values_;
     std::span<const double> noise_;
-    std::size_t begin_ = 0;  // of the present level
+    std::vector<double> shares_;  // of nights with a cause; empty: none is known
+    std::size_t begin_ = 0;       // of the present level
     std::vector<double> residuals_;
     std::vector<double> scratch_;
     Sums sums_;
@@ -281,16 +308,16 @@ private:
 
 }  // namespace
 
-std::vector<ChangePoint> find_change_points(std::span<const double> values, std::span<const double> noise,
+std::vector<ChangePoint> find_change_points(std::span<const double> values, std::span<const double> noise, const std::vector<bool>& changed,
                                             const ChangePointSettings& settings) {
     std::vector<ChangePoint> points;
-    Pass pass(values, noise);
+    Pass pass(values, noise, saved_shares(changed));
     for (std::size_t end = 1; end <= values.size(); ++end) {
         const Pass::Alarm alarm = pass.test(end);
         if (alarm.p <= settings.false_alarms_a_night) {
             ChangePoint& point = points.emplace_back();
-            pass.locate(pass.begin(), end - alarm.after, end, point);
             point.found = end - 1;
+            pass.locate(pass.begin(), end - alarm.after, end, point);
             point.p = alarm.p;
             pass.close(point.night);
         }
@@ -309,7 +336,7 @@ std::vector<ChangePoint> find_change_points(std::span<const double> values, std:
 
 LevelChange change_at(std::span<const double> values, std::span<const double> noise, std::size_t begin, std::size_t split,
                       std::size_t end) {
-    return Pass(values, noise).change(begin, split, end);
+    return Pass(values, noise, {}).change(begin, split, end);
 }
 
 std::vector<double> noise_of_nights(std::span<const std::vector<double>> series, std::size_t nights) {

@@ -4,14 +4,16 @@
 // 35, 2003): at each night every split of the present segment is a two-sample test, and the segment ends where one of them is significant.
 // Only what was known on a night decides on it, so one pass over a series gives the alarms that asking every night gave.
 //
-// The two-sample test is Welch's t (Biometrika 34, 1947) for means of autocorrelated nights. Noise is taken as autoregressive of order 1:
-// with σ₁² and σ₂² the variances of differences over one night and over two, φ = σ₂²/σ₁² − 1, both as robust scales, so that changes of
-// level do not enter (Chakar, Lebarbier, Lévy-Leduc and Robin, Bernoulli 23, 2017). A mean of n nights then has the variance
-// σ₁²(1+φ) / (2(1−φ)²n). Of the few nights after a split the variance is moderated (Smyth, Statistical Applications in Genetics and
+// The two-sample test is Welch's t (Biometrika 34, 1947) for means of autocorrelated nights. Noise is taken as autoregressive of order 1,
+// with σ from the median distance to the levels and φ from products of residuals within three deviations: a mean of n nights then has the
+// variance σ²(1+φ) / ((1−φ)n). Of the few nights after a split the variance is moderated (Smyth, Statistical Applications in Genetics and
 // Molecular Biology 3, 2004): a noisy week is judged by its own noise as far as it is known.
 //
 // False alarms: `false_alarms_a_night` is shared by the lengths that are looked at, half of it by those of 3 to 5 nights, and each test
-// keeps within its share. By Bonferroni's inequality their sum bounds the expected number of false alarms a night.
+// keeps within its share. By Bonferroni's inequality their sum bounds the expected number of false alarms a night. As much again goes to
+// splits at nights on which something changed that may move the level (Genovese, Roeder and Wasserman, "False discovery control with
+// p-value weighting", Biometrika 93, 2006): such a night has what the nights since the last one saved, thirty at most. Where it lies is
+// decided by the same weights, as odds.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +44,9 @@ struct ChangePoint {
 };
 
 /// `values`: a logarithm a night. `noise`: how much noisier than usual a night was, 1: as usual; empty: not known. In order of nights.
+/// `changed`: nights on which something changed that may move the level; empty: not known.
 std::vector<ChangePoint> find_change_points(std::span<const double> values, std::span<const double> noise,
-                                            const ChangePointSettings& settings = {});
+                                            const std::vector<bool>& changed = {}, const ChangePointSettings& settings = {});
 
 /// How much the level differs between [begin, split) and [split, end); the scale of noise is that of the nights up to `end`.
 LevelChange change_at(std::span<const double> values, std::span<const double> noise, std::size_t begin, std::size_t split, std::size_t end);

@@ -76,7 +76,7 @@ private:
         for (const HistoryNight& night : series.nights) {
             out.noise.push_back(noise_[night.run]);
         }
-        for (const ChangePoint& point : find_change_points(log_times(series), out.noise)) {
+        for (const ChangePoint& point : find_change_points(log_times(series), out.noise, nights_with_causes(history_, series))) {
             TrendChange& change = out.changes.emplace_back();
             change.point = point;
             change.own = point.change;

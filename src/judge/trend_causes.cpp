@@ -44,6 +44,39 @@ std::vector<double> log_times(const HistorySeries& series) {
     return out;
 }
 
+std::vector<ChangedFacet> changed_at(const History& history, const HistorySeries& series, std::size_t night,
+                                     std::vector<Cause>* not_recorded) {
+    const HistoryNight& a = series.nights[night - 1];
+    const HistoryNight& b = series.nights[night];
+    const HistoryRun& before = history.runs[a.run];
+    const HistoryRun& after = history.runs[b.run];
+    std::vector<ChangedFacet> out;
+    const auto look = [&](Cause facet, const std::string& was, const std::string& is) {
+        if (was.empty() || is.empty()) {
+            if (not_recorded != nullptr) {
+                not_recorded->push_back(facet);
+            }
+        } else if (was != is) {
+            out.push_back({facet, was, is});
+        }
+    };
+    look(Cause::code, history.codes[a.code], history.codes[b.code]);
+    look(Cause::revision, before.revision, after.revision);
+    look(Cause::compiler, before.compiler, after.compiler);
+    look(Cause::driver, before.driver, after.driver);
+    look(Cause::device, before.device_id, after.device_id);
+    return out;
+}
+
+std::vector<bool> nights_with_causes(const History& history, const HistorySeries& series) {
+    std::vector<bool> out(series.nights.size(), false);
+    for (std::size_t night = 1; night < out.size(); ++night) {
+        const std::vector<ChangedFacet> changed = changed_at(history, series, night, nullptr);
+        out[night] = std::any_of(changed.begin(), changed.end(), [](const ChangedFacet& it) { return it.facet != Cause::revision; });
+    }
+    return out;
+}
+
 // Every series of a run was measured beside the same empty launches.
 CauseFinder::CauseFinder(const History& history, const Policy& policy, std::vector<SeriesTrend>& trends)
     : history_(history), policy_(policy), trends_(trends) {
@@ -62,8 +95,8 @@ CauseFinder::CauseFinder(const History& history, const Policy& policy, std::vect
 
 void CauseFinder::find(std::size_t least_nights) {
     for (SeriesTrend& trend : trends_) {
-        for (std::size_t i = 0; i < trend.changes.size(); ++i) {
-            move_to_cause(trend, i);
+        for (TrendChange& change : trend.changes) {
+            change.changed = changed_at(history_, *trend.series, change.point.night, &change.not_recorded);
         }
     }
     count_together(least_nights);
@@ -72,55 +105,6 @@ void CauseFinder::find(std::size_t least_nights) {
             explain(trend, change);
         }
     }
-}
-
-/// Of the nights that the data leave open the nearest one on which something changed that may make a change.
-void CauseFinder::move_to_cause(SeriesTrend& trend, std::size_t index) {
-    ChangePoint& point = trend.changes[index].point;
-    std::size_t best = point.night;
-    std::size_t distance = SIZE_MAX;
-    const auto [begin, end] = around_change(trend, index);  // its neighbours may have moved
-    const std::size_t earliest = std::max(point.earliest, begin + fewest_around);
-    for (std::size_t night = earliest; night <= point.latest && night + fewest_around <= end; ++night) {
-        const std::size_t away = night > point.night ? night - point.night : point.night - night;
-        if (away < distance && may_change(*trend.series, night)) {
-            best = night;
-            distance = away;
-        }
-    }
-    if (best != point.night) {
-        point.night = best;
-        point.change = trend.changes[index].own = change_at(log_times(*trend.series), trend.noise, begin, best, end);
-    }
-    trend.changes[index].changed = changed_at(*trend.series, point.night, &trend.changes[index].not_recorded);
-}
-
-bool CauseFinder::may_change(const HistorySeries& series, std::size_t night) const {
-    const std::vector<ChangedFacet> changed = changed_at(series, night, nullptr);
-    return std::any_of(changed.begin(), changed.end(), [](const ChangedFacet& it) { return it.facet != Cause::revision; });
-}
-
-std::vector<ChangedFacet> CauseFinder::changed_at(const HistorySeries& series, std::size_t night, std::vector<Cause>* not_recorded) const {
-    const HistoryNight& a = series.nights[night - 1];
-    const HistoryNight& b = series.nights[night];
-    const HistoryRun& before = history_.runs[a.run];
-    const HistoryRun& after = history_.runs[b.run];
-    std::vector<ChangedFacet> out;
-    const auto look = [&](Cause facet, const std::string& was, const std::string& is) {
-        if (was.empty() || is.empty()) {
-            if (not_recorded != nullptr) {
-                not_recorded->push_back(facet);
-            }
-        } else if (was != is) {
-            out.push_back({facet, was, is});
-        }
-    };
-    look(Cause::code, history_.codes[a.code], history_.codes[b.code]);
-    look(Cause::revision, before.revision, after.revision);
-    look(Cause::compiler, before.compiler, after.compiler);
-    look(Cause::driver, before.driver, after.driver);
-    look(Cause::device, before.device_id, after.device_id);
-    return out;
 }
 
 void CauseFinder::count_together(std::size_t least_nights) {

@@ -16,21 +16,24 @@ namespace normtune {
 /// Logarithms of the times of a series.
 std::vector<double> log_times(const HistorySeries& series);
 
+/// What a night (not the first) and the one before it differ by; `not_recorded`, unless null: of what it cannot be told.
+std::vector<ChangedFacet> changed_at(const History& history, const HistorySeries& series, std::size_t night,
+                                     std::vector<Cause>* not_recorded);
+
+/// Nights on which something changed that may make a change: all but the revision, which changes every night.
+std::vector<bool> nights_with_causes(const History& history, const HistorySeries& series);
+
 /// All references outlive it; `trends` are all of the history, with their change points.
 class CauseFinder {
 public:
     CauseFinder(const History& history, const Policy& policy, std::vector<SeriesTrend>& trends);
 
-    /// Of the nights that the data leave open takes the one on which something changed that may make a change; then says what each change
-    /// is put down to. Series with fewer than `least_nights` do not count where it says how many could have changed.
+    /// Says what each change is put down to. Series with fewer than `least_nights` do not count where it says how many could have changed.
     void find(std::size_t least_nights);
 
 private:
     using Place = std::pair<std::string_view, std::uint32_t>;  // a device, and the number of a run on it
 
-    void move_to_cause(SeriesTrend& trend, std::size_t index);
-    bool may_change(const HistorySeries& series, std::size_t night) const;
-    std::vector<ChangedFacet> changed_at(const HistorySeries& series, std::size_t night, std::vector<Cause>* not_recorded) const;
     void count_together(std::size_t least_nights);
     double control(std::string_view device, std::uint32_t run);
     void take_off(const SeriesTrend& trend, TrendChange& change);

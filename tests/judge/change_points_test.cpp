@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "judge/synthetic_history.h"
@@ -85,6 +86,49 @@ TEST(ChangePoints, OneNightIsAnAccidentAndThreeAreALevel) {
     ASSERT_EQ(points.size(), 1U);
     EXPECT_EQ(points[0].night, 55U);
     EXPECT_NEAR(points[0].change.size, -0.05, 0.004);
+}
+
+TEST(ChangePoints, ANightWithACauseIsToldSoonerAndIsTheOneThatIsTaken) {
+    constexpr int series = 60;
+    int sooner = 0;
+    int alone = 0;
+    int together = 0;
+    double alarms = 0;
+    for (std::uint64_t seed = 0; seed < series; ++seed) {
+        int at = 0;
+        std::vector<double> values = nights(seed, 0.004, &at);
+        std::vector<bool> changed(values.size(), false);
+        for (std::size_t i = 17; i < values.size(); i += 60) {
+            changed[i] = true;
+        }
+        alarms += static_cast<double>(find_change_points(nights(seed, 0), {}, changed).size());
+        changed.assign(values.size(), false);
+        changed[static_cast<std::size_t>(at)] = true;
+        const auto told = [&](const std::vector<ChangePoint>& points) {
+            return std::find_if(points.begin(), points.end(), [&](const ChangePoint& point) {
+                return static_cast<int>(point.night) == at && static_cast<int>(point.found) < at + 10;
+            });
+        };
+        const std::vector<ChangePoint> without = find_change_points(values, {});
+        const std::vector<ChangePoint> with = find_change_points(values, {}, changed);
+        alone += told(without) != without.end() ? 1 : 0;
+        together += told(with) != with.end() ? 1 : 0;
+        values[static_cast<std::size_t>(at) - 1] += 0.03;  // an accident on the night before looks like the first of the new level
+        const std::vector<ChangePoint> disturbed = find_change_points(values, {}, changed);
+        sooner += told(disturbed) != disturbed.end() ? 1 : 0;
+    }
+    EXPECT_GE(together, alone + 15) << "0.4 % is too little for ten nights that nothing singles out";
+    EXPECT_GE(sooner, together - 6);
+    EXPECT_LE(alarms / series, 1);
+}
+
+TEST(ChangePoints, WhereEveryNightHasACauseNoneIsBelievedMore) {
+    constexpr int series = 60;
+    double alarms = 0;
+    for (std::uint64_t seed = 0; seed < series; ++seed) {
+        alarms += static_cast<double>(find_change_points(nights(seed, 0), {}, std::vector<bool>(300, true)).size());
+    }
+    EXPECT_LE(alarms / series, 1);
 }
 
 TEST(ChangePoints, NeedsThirteenNights) {

@@ -62,6 +62,22 @@ TEST(Trend, BoundsOfFalseAlarmsAndOfWhatIsFound) {
     EXPECT_GE(none.driver_told / none.drivers, 0.9);
 }
 
+TEST(Trend, NoisyWeeksHoldTheBoundsToo) {
+    testing::TrendCounts none;
+    testing::TrendCounts planted;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        SyntheticNights what;
+        what.deviation = 0.002;
+        what.noisy = 5;
+        what.seed = seed;
+        none.add(synthetic_history(what));
+        what.planted = 0.02;
+        planted.add(synthetic_history(what));
+    }
+    EXPECT_LE(none.false_alarms / none.series, 1);
+    EXPECT_GE(planted.found_5 / planted.series, 0.95);
+}
+
 TEST(Trend, APlantedChangeOfTheCodeIsARegressionAndAnImprovementIsNot) {
     SyntheticNights what = quiet();
     what.planted = 0.03;
