@@ -178,8 +178,9 @@ TEST_F(CpuDeviceTest, EachCopyMovesWholeSignals) {
     cpu::HostInfo host = cpu::read_host_info();
     host.cpus.resize(3, host.cpus[0]);
     const auto memory = std::make_shared<cpu::Memory>(host.cpus, cpu::chosen_pass_set());
-    for (const char* key : {"rms_norm/forward/bf16/llama/7x1408", "rms_norm/forward/fp32/llama/600x1021",
-                            "fused_add_rms_norm/forward/bf16/llama/3x70", "rms_norm/backward/fp32/llama/1x33"}) {
+    for (const char* key :
+         {"rms_norm/forward/bf16/llama/7x1408", "rms_norm/forward/fp32/llama/600x1021", "fused_add_rms_norm/forward/bf16/llama/3x70",
+          "rms_norm/backward/fp32/llama/1x33", "fused_add_rms_norm/backward/fp32/llama/40x517"}) {
         const Problem problem = parse_problem_key(key);
         cpu::CpuBuffers buffers(memory, problem, {.rotation_bytes = 0, .seed = 4});
         const PassTraffic pass = signal_traffic(problem).front();
@@ -198,6 +199,8 @@ TEST_F(CpuDeviceTest, EachCopyMovesWholeSignals) {
         }
         EXPECT_TRUE(threads.contains(3)) << key;
         EXPECT_EQ(threads.contains(1), signal_bytes(problem) <= (1 << 20)) << key;
+        const bool of_several = std::max(pass.reads.size(), pass.writes.size()) > 1;
+        EXPECT_EQ(std::ranges::any_of(methods, &cpu::CopyMethod::interleaved), of_several && signal_bytes(problem) > 1024) << key;
     }
 }
 

@@ -11,24 +11,37 @@ namespace {
 
 constexpr std::int64_t line = 64;
 constexpr std::int64_t chunk_bytes = 256 << 10;
-/// A thread that had more to copy would be slower than all together, by far.
+constexpr std::int64_t piece_bytes = 1 << 10;
+/// A thread that had more to copy would be slower than all together, by far; and how it begins, signal by signal or in all at once, would
+/// not matter.
 constexpr std::int64_t most_bytes_of_few = 1 << 20;
 constexpr std::size_t most_passes = 2;
 
 }  // namespace
 
 std::string CopyMethod::text() const {
-    return fmt::format("t{}.{}.{}", threads, stream ? "streaming" : "default", chunked ? "chunks" : "parts");
+    return fmt::format("t{}.{}.{}{}", threads, stream ? "streaming" : "default", chunked ? "chunks" : "parts",
+                       interleaved ? ".interleaved" : "");
+}
+
+/// In one pass: of a single one there is nothing to interleave.
+bool Copies::has_several_signals() const {
+    return std::ranges::any_of(traffic_, [](const PassTraffic& pass) { return std::max(pass.reads.size(), pass.writes.size()) > 1; });
 }
 
 std::vector<CopyMethod> Copies::methods(int threads) const {
     std::vector<CopyMethod> out;
+    const bool interleaves = has_several_signals() && bytes_ / threads <= most_bytes_of_few;
     for (int few = 1; few <= threads; few = few < threads ? std::min(2 * few, threads) : few + 1) {
         for (const bool chunked : {false, true}) {
             const bool apart = few == threads || bytes_ / few <= most_bytes_of_few;
             if (apart && (!chunked || bytes_ / few > chunk_bytes)) {
-                out.push_back({few, false, chunked});
-                out.push_back({few, true, chunked});
+                for (const bool interleaved : {false, true}) {
+                    if (!interleaved || (interleaves && bytes_ / few > piece_bytes)) {
+                        out.push_back({few, false, chunked, interleaved});
+                        out.push_back({few, true, chunked, interleaved});
+                    }
+                }
             }
         }
     }
@@ -60,7 +73,11 @@ void Copies::launch(Team& team, const TensorPointers& tensors, const CopyMethod&
             }
             std::int64_t begin = thread < method.threads ? thread * chunk : bytes_;
             for (; begin < bytes_; begin = next[pass].fetch_add(1, std::memory_order_relaxed) * chunk) {
-                copy(traffic_[pass], tensors, begin, std::min(bytes_, begin + chunk), method.stream);
+                const std::int64_t end = std::min(bytes_, begin + chunk);
+                const std::int64_t step = method.interleaved ? piece_bytes : chunk;
+                for (std::int64_t at = begin; at < end; at += step) {
+                    copy(traffic_[pass], tensors, at, std::min(end, at + step), method.stream);
+                }
             }
             if (method.stream) {
                 passes_.fence();

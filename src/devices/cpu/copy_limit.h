@@ -17,7 +17,8 @@ struct CopyMethod {
     int threads = 1;           // of the team
     bool stream = false;       // non-temporal stores
     bool chunked = false;      // chunks are taken in turn by whoever is free; else an equal part for each thread
-    std::string text() const;  // "t2.streaming.chunks"
+    bool interleaved = false;  // a piece of each signal in turn, as kernels go by rows; else one signal after the other
+    std::string text() const;  // "t2.streaming.chunks", "t2.streaming.parts.interleaved"
     friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
 };
 
@@ -32,6 +33,7 @@ public:
     void launch(Team& team, const TensorPointers& tensors, const CopyMethod& method) const;
 
 private:
+    bool has_several_signals() const;
     void copy(const PassTraffic& pass, const TensorPointers& tensors, std::int64_t begin, std::int64_t end, bool stream) const;
 
     std::vector<PassTraffic> traffic_;

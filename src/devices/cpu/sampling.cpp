@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "measure/rotation.h"
 
@@ -43,25 +42,30 @@ int launches_of(const CpuBuffers& buffers, int threads, double measured_us) {
     return launches_per_sample(least_sample_us, expected_us, measured_us, most_launches);
 }
 
-/// The least of some samples each, in turns: an interruption must not choose.
+/// The least median of some samples each, in turns, as rounds will have it: neither an interruption chooses, nor a moment in which a copy
+/// by all threads was alone on a busy machine.
 CopyMethod fastest_copy(Team& team, CpuBuffers& buffers) {
-    struct Tried {
-        CopyMethod method;
-        double us = INFINITY;
-    };
-    std::vector<Tried> tried;
-    for (const CopyMethod& method : buffers.copies().methods(team.size())) {
-        tried.push_back({method});
-    }
+    constexpr int most_turns = 24;
+    constexpr double enough_us = 40'000;  // of all turns, where there are a few of them
+    const std::vector<CopyMethod> methods = buffers.copies().methods(team.size());
+    std::vector<std::vector<double>> samples_us(methods.size());
     const int launches = launches_of(buffers, team.size(), 0);
-    const int turns = launches > 1 ? 8 : 3;
-    for (int turn = 0; turn < turns; ++turn) {
-        for (Tried& one : tried) {
-            const double us = batch_us(launches, [&] { buffers.copies().launch(team, buffers.pointers(buffers.next_set()), one.method); });
-            one.us = turn > 0 ? std::min(one.us, us) : one.us;  // the first one warms up
+    double spent_us = 0;
+    for (int turn = 0; turn < 3 || (turn < most_turns && spent_us < enough_us); ++turn) {
+        for (std::size_t i = 0; i < methods.size(); ++i) {
+            const double us = batch_us(launches, [&] { buffers.copies().launch(team, buffers.pointers(buffers.next_set()), methods[i]); });
+            spent_us += us;
+            if (turn > 0) {  // the first one warms up
+                samples_us[i].push_back(us);
+            }
         }
     }
-    return std::ranges::min_element(tried, {}, &Tried::us)->method;
+    const auto lower_median = [](std::vector<double>& us) {
+        const auto middle = us.begin() + static_cast<std::ptrdiff_t>((us.size() - 1) / 2);
+        std::nth_element(us.begin(), middle, us.end());
+        return *middle;
+    };
+    return methods[static_cast<std::size_t>(std::ranges::min_element(samples_us, {}, lower_median) - samples_us.begin())];
 }
 
 }  // namespace
@@ -87,12 +91,17 @@ SampleBatch take_samples(CpuBuffers& buffers, const SampleRequest& request, int 
         }
     };
     prepare(1);
-    // The first launch wakes the threads and says how many make a sample.
-    const double first_us = batch_us(1, launch);
+    // The first launch wakes the threads and says how many make a sample. One that seems long may have been interrupted: it is asked again.
+    const int usual_launches = launches_of(buffers, threads, 0);
+    double launch_us = batch_us(1, launch);
     mend();
+    for (int again = 0; again < 2 && !wears && launches_of(buffers, threads, launch_us) < usual_launches; ++again) {
+        prepare(1);
+        launch_us = std::min(launch_us, batch_us(1, launch));
+    }
     SampleBatch batch;
     batch.timer = "steady_clock";
-    batch.launches_per_sample = wears ? 1 : launches_of(buffers, threads, first_us);
+    batch.launches_per_sample = wears ? 1 : launches_of(buffers, threads, launch_us);
     double spent_us = 0;
     for (int i = 0; i < std::max(1, request.samples); ++i) {
         prepare(batch.launches_per_sample);
