@@ -14,6 +14,7 @@ columns, as normtune's liger.csv has them; table.py sets both side by side.
 import argparse
 import csv
 import datetime
+import importlib.metadata
 import random
 import statistics
 import sys
@@ -281,6 +282,10 @@ def measure_case(torch, case, providers, stream, scratch, l2_bytes, seed):
     return samples
 
 
+def version_of(provider, torch):
+    return f"liger-kernel {importlib.metadata.version('liger-kernel')}" if provider == "liger" else f"torch {torch.__version__}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shapes", default=SHAPES, help="ROWSxCOLS,… (default: the shapes of configs/shapes/peers.yaml)")
@@ -320,7 +325,7 @@ def main():
                 now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
                 for name, us in found.items():
                     rows_out.append(columns.row(op, name, mode, rows, cols, arguments.dtype, EPS, us, properties.name, now,
-                                                f"torch {torch.__version__}"))
+                                                version_of(name, torch)))
                 del case, found
                 torch.cuda.empty_cache()
     with open(arguments.out, "w", newline="") as file:
