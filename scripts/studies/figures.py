@@ -171,6 +171,114 @@ def te_615__side_by_side_limit(files):
     return f"{float(rows[0]['limit_ratio']):.2f}"
 
 
+# results/studies/liger_1100.md
+
+@functools.lru_cache(maxsize=None)
+def block_effects(files):
+    """(mode, residency, cols, block) → (pairs, of the same code, best against the best with a whole row)."""
+    found = axis_effect.effects(files.passed("liger_1100.csv"), "block_size", "row", ["mode", "residency", "cols"])
+    return {(*group[:2], int(group[2]), int(value)): (pairs, same, best) for group, value, pairs, same, _, best in found}
+
+
+def two_blocks(files, mode, *residencies):
+    return span([best for (of_mode, residency, cols, block), (_, _, best) in block_effects(files).items()
+                 if of_mode == mode and residency in residencies and cols == 2 * block], "{:.2f}")
+
+
+@figure
+def liger_1100__one_chunk(files):
+    whole_rows = [pairs for (_, _, cols, block), pairs in block_effects(files).items() if cols == block]
+    if any(same != pairs for pairs, same, _ in whole_rows):
+        raise ValueError("a block as wide as the row has other code")
+    return f"{sum(pairs for pairs, _, _ in whole_rows):,}"
+
+
+@figure
+def liger_1100__two_blocks_shared(files):
+    return two_blocks(files, "forward", "shared")
+
+
+@figure
+def liger_1100__two_blocks_reload(files):
+    return two_blocks(files, "forward", "reload")
+
+
+@figure
+def liger_1100__two_blocks_backward(files):
+    return two_blocks(files, "backward", "shared", "reload")
+
+
+@functools.lru_cache(maxsize=None)
+def row_effects(files):
+    """(mode, cols, rows of a program) → best against the best of one row."""
+    found = axis_effect.effects(files.passed("liger_1100.csv"), "rows_per_program", "1", ["mode", "cols"])
+    return {(group[0], int(group[1]), int(value)): best for group, value, _, _, _, best in found}
+
+
+@figure
+def liger_1100__four_rows_1024(files):
+    return percent(1 - row_effects(files)["backward", 1024, 4])
+
+
+@figure
+def liger_1100__two_rows_2048(files):
+    return percent(1 - row_effects(files)["backward", 2048, 2])
+
+
+@figure
+def liger_1100__four_rows_1024_forward(files):
+    return percent(row_effects(files)["forward", 1024, 4] - 1)
+
+
+@figure
+def liger_1100__two_rows_1024_forward(files):
+    return percent(row_effects(files)["forward", 1024, 2] - 1)
+
+
+# results/studies/liger_988.md
+
+@functools.lru_cache(maxsize=None)
+def binding_effects(files):
+    """(grid, cols) → (mean of pairs, best against best) of rows bound at run time against rows bound at compile time, in registers."""
+    rows = [row for row in files.passed("liger_988.csv") if row["residency"] == "registers"]
+    found = axis_effect.effects(rows, "rows_binding", "constexpr", ["grid", "cols"])
+    return {(group[0], int(group[1])): (axis_effect.geometric_mean(ratios), best) for group, _, _, _, ratios, best in found}
+
+
+@figure
+def liger_988__runtime_cost(files):
+    return percent_span([best - 1 for (_, cols), (_, best) in binding_effects(files).items() if cols <= 5120], 1)
+
+
+@figure
+def liger_988__runtime_cost_8192(files):
+    return percent(binding_effects(files)["persistent_contiguous", 8192][1] - 1, 1)
+
+
+@figure
+def liger_988__pairs(files):
+    return percent_span([mean - 1 for mean, _ in binding_effects(files).values()])
+
+
+def codes(files, binding):
+    """Pairs of configuration and hidden size, compiles, and different machine codes, of the contiguous grid."""
+    rows = [row for row in files.passed("liger_988.csv") if row["grid"] == "persistent_contiguous" and row["rows_binding"] == binding]
+    return (len({(row["config"], row["cols"]) for row in rows}), len({(row["config"], row["cols"], row["rows"]) for row in rows}),
+            len({row["code_hash"] for row in rows}))
+
+
+@figure
+def liger_988__constexpr_codes(files):
+    pairs, compiles, different = codes(files, "constexpr")
+    return f"{pairs} pairs of configuration and hidden size, {compiles} compiles to {different} different machine codes"
+
+
+@figure
+def liger_988__runtime_codes(files):
+    pairs, _, different = codes(files, "runtime")
+    return f"{pairs} to {different}"
+
+
 # results/studies/liger_1153.md
 
 @functools.lru_cache(maxsize=None)
