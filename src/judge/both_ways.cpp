@@ -9,6 +9,7 @@ namespace normtune {
 namespace {
 
 constexpr double as_much = 2.0 / 3;            // of a change: what moved so far the other way speaks against it
+constexpr double widest_state = 1.06;          // twice as far as states lie apart: who moved further did so by a change
 constexpr std::ptrdiff_t alone = 1;            // one pair that moved the other way is no sign of states
 constexpr std::size_t tell_by_themselves = 8;  // of one problem: states would have moved all of them one way once in 128
 
@@ -47,7 +48,8 @@ void find_both_ways(const Comparison& comparison, std::span<Pair* const> judged)
     std::unordered_map<std::uint32_t, Moved> of_problems;
     for (Pair* const pair : judged) {
         const Verdict verdict = judge(*pair, settings.threshold, settings.margin);
-        if (verdict == Verdict::slower || verdict == Verdict::faster) {
+        const bool may_be_a_state = pair->ratio <= widest_state && pair->ratio >= 1 / widest_state;
+        if (may_be_a_state && (verdict == Verdict::slower || verdict == Verdict::faster)) {
             moved.push_back(pair);
             all.add(std::log(pair->ratio));
             of_problems[problem_of(*pair)].add(std::log(pair->ratio));

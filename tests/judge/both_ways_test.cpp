@@ -57,9 +57,16 @@ TEST(BothWays, AsManyFasterAsSlowerAreAmbiguousAndSaySo) {
 }
 
 TEST(BothWays, WhatMovedFurtherThanTheOthersIsCalled) {
-    const Compared it(one_each(0.3, 0.04));
+    const Compared it(one_each(0.05, 0.02));
     EXPECT_EQ(it.slower(), 12U);
     EXPECT_EQ(it.faster(), 0U) << "as many are slower by more";
+}
+
+TEST(BothWays, WhatMovedFurtherThanAnyStateIsCalledAndSpeaksAgainstNoOther) {
+    EXPECT_EQ(Compared(one_each(0.2, 0.2)).both_ways(), 0U);
+    const Compared it(one_each(0.3, 0.04));
+    EXPECT_EQ(it.slower(), 12U);
+    EXPECT_EQ(it.faster(), 12U);
 }
 
 TEST(BothWays, OneWayAloneIsCalledAndSoIsItBesideOneThatMovedTheOtherWay) {
