@@ -38,6 +38,7 @@ def main():
             {"name": "broken", "files": "h100", "command": quick + " --op no_such_op"},
             {"name": "absent", "files": "h100", "command": "scripts/peers/measure.py", "writes": "a.csv", "needs": "no_such_module"},
             {"name": "slow", "files": "studies", "command": slow},
+            {"name": "script", "files": "h100", "took_s": 61, "command": "scripts/no_such_script x", "writes": "b.csv", "out": "B_OUT"},
         ]
         (work / "pieces.json").write_text(json.dumps(pieces))
         result = call(folder, normtune, "--only", "quick,broken,absent")
@@ -49,8 +50,16 @@ def main():
         result = call(folder, normtune, "--only", "quick,slow")
         check(result.returncode == 0 and "quick" not in result.stdout and "slow: " in result.stdout, "what the cut left", result)
         check(before > 0 and len((work / "measured/slow/journal.jsonl").read_bytes()) > before, "the journal does not go on", result)
-        result = call(folder, normtune)
+        result = call(folder, normtune, "--only", "quick,broken,slow,absent")
         check(result.returncode == 1 and "broken" in result.stdout, "what failed is tried again", result)
+        # A script of the tree, here one that has nothing to do, must leave what it is to write.
+        (work / "pieces.json").write_text(json.dumps([{"name": "script", "files": "h100", "took_s": 61, "writes": "b.md", "out": "PLANTED_OUT",
+                                                       "command": "scripts/check_gpu no_such_part"}]))
+        result = call(folder, normtune)
+        check(result.returncode == 1 and "script: failed" in result.stdout, "a script that writes nothing", result)
+        (work / "pieces.json").write_text(json.dumps(pieces))
+        result = call(folder, normtune, "--list")
+        check("script                 1 min 01 s  scripts/no_such_script x" in result.stdout, "the list", result)
         result = call(folder, normtune, "--pack", "packed")
         check(result.returncode == 2 and not (work / "packed").exists(), "a device without a UUID is packed", result)
         files = [work / "measured" / name / "results.json" for name in ("quick", "slow")]
