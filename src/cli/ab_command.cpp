@@ -27,9 +27,14 @@ namespace {
 class AbCommand : public Command {
 public:
     void declare(OptionSet& options) override {
-        const std::string_view what = "a candidate folder (docs/candidates.md), a tree of them, or a configuration's key";
-        options.one("BEFORE", folder(before_), fmt::format("What was: {}", what));
+        options.one("BEFORE", folder(before_),
+                    "What was: a candidate folder (docs/candidates.md), a tree of them, a\nPython provider (docs/providers.md), or a "
+                    "configuration's key");
         options.one("AFTER", folder(after_), "What is now, in any of these forms");
+        options.one("--before-python", file(before_python_),
+                    "Interpreter of BEFORE's provider, or its virtual environment\n(default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, "
+                    "then python3)");
+        options.one("--after-python", file(after_python_), "Interpreter of AFTER's provider");
         selection_.declare_problems(options);
         device_.declare(options);
         options.group("Measuring");
@@ -51,6 +56,7 @@ public:
         options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
         options.example("normtune ab main/norm pr/norm --shapes qwen3 --tokens 1,8192");
+        options.example("normtune ab liger liger --before-python old/bin/python3 --after-python new/bin/python3 --shapes qwen3");
         options.example("normtune ab main/kernels pr/kernels --shapes qwen3 --policy default --junit ab.xml --github");
     }
 
@@ -62,11 +68,15 @@ public:
             table_.require_no_order();
         }
         const Policy policy = read_policy();
-        const AbSide before = read_ab_side(before_, "before");
-        const AbSide after = read_ab_side(after_, "after");
+        AbSide before = read_ab_side(before_, "before", before_python_);
+        AbSide after = read_ab_side(after_, "after", after_python_);
         require_two_sides(before, after);
         const std::vector<Problem> problems = selection_.selects_problems() ? selection_.problems() : problems_of(before, after);
         const DeviceChoice device = device_.choose();
+        ask_provider(before, device.backend, problems);
+        ask_provider(after, device.backend, problems);
+        before_ = before.label();
+        after_ = after.label();
         const std::vector<AbTrials> trials = plan_ab(before, after, problems, device.info);
         SweepOptions options;
         options.command = words;
@@ -184,6 +194,8 @@ private:
 
     std::string before_;
     std::string after_;
+    std::string before_python_;
+    std::string after_python_;
     SelectionOptions selection_;
     DeviceOptions device_;
     std::int64_t processes_ = AbBudget::usual_processes;

@@ -13,10 +13,9 @@ namespace {
 /// A shipped one, or where a factory is.
 Value provider(std::vector<std::string>& target) {
     const std::vector<std::string> shipped = shipped_python_providers();
-    return {"NAME", shipped, Completion::files, [&target, shipped](const std::string& word) {
-                if (word.find(':') == std::string::npos && std::find(shipped.begin(), shipped.end(), word) == shipped.end()) {
-                    throw InputError(fmt::format("{} is none of the shipped providers ({}), nor MODULE:FACTORY or FILE.py:FACTORY",
-                                                 quoted_for_message(word), fmt::join(shipped, ", ")));
+    return {"NAME", shipped, Completion::files, [&target](const std::string& word) {
+                if (!names_python_provider(word)) {
+                    throw InputError(fmt::format("{} is none of {}", quoted_for_message(word), python_provider_forms()));
                 }
                 target.push_back(word);
             }};
@@ -30,8 +29,9 @@ void CandidateOptions::declare(OptionSet& options, SelectionOptions& selection) 
                  "Besides: the kernels of a folder with a launch.json\n(docs/candidates.md); --config PROVIDER:KEY is one of them");
     options.many("--provider", provider(providers_),
                  "Besides: what a Python library launches, or MODULE:FACTORY or FILE.py:FACTORY\ndoes (docs/providers.md)");
-    options.one("--python", file(python_),
-                "Interpreter of the providers (default: NORMTUNE_PYTHON,\nthen that of VIRTUAL_ENV, then python3)");
+    options.one(
+        "--python", file(python_),
+        "Interpreter of the providers, or its virtual environment\n(default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, then python3)");
     options.flag("--candidates-only", "Those kernels alone", alone_);
 }
 

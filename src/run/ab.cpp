@@ -22,6 +22,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view manifest_name = "launch.json";
 constexpr std::size_t most_folders = 4096;  // of a tree
 
+bool is_python(const Candidate& candidate) {
+    return candidate.manifest() != nullptr && candidate.manifest()->is_python();
+}
+
 /// Names of a tree's candidate folders, in order; a candidate folder is not looked into.
 std::vector<std::string> candidates_below(const std::string& root) {
     std::vector<std::string> out;
@@ -62,8 +66,9 @@ std::string list_of(const std::vector<std::string>& names) {
 /// What an entry gives for a problem.
 std::vector<Candidate> candidates_of(const AbSide& side, const AbSide::Entry& entry, const Problem& problem, const DeviceInfo& device) {
     std::vector<Candidate> out;
-    if (entry.folder != nullptr) {
-        for (const auto& manifest : entry.folder->plan(problem, device).kept) {
+    if (entry.folder != nullptr || entry.provider != nullptr) {
+        for (const auto& manifest :
+             entry.folder != nullptr ? entry.folder->plan(problem, device).kept : entry.provider->plan(problem, false).kept) {
             out.emplace_back(manifest);
         }
     } else {
@@ -74,7 +79,11 @@ std::vector<Candidate> candidates_of(const AbSide& side, const AbSide::Entry& en
 }
 
 std::string reported_name(const AbSide::Entry* before, const AbSide::Entry* after) {
-    const AbSide::Entry& entry = after != nullptr && after->folder != nullptr ? *after : before != nullptr ? *before : *after;
+    const bool by_after = after != nullptr && (after->folder != nullptr || after->provider != nullptr);
+    const AbSide::Entry& entry = by_after ? *after : before != nullptr ? *before : *after;
+    if (entry.provider != nullptr) {
+        return entry.provider->own_name();
+    }
     if (entry.folder == nullptr) {
         return {};
     }
@@ -114,6 +123,13 @@ Entries entries_of(const AbSide& before, const AbSide& after) {
     return out;
 }
 
+using Tunables = std::vector<std::pair<std::string, std::string>>;
+
+/// What two have alike that belong together: tunables, and of a Python provider's kernel its key.
+Tunables likeness(const Candidate& candidate) {
+    return is_python(candidate) ? Tunables{{"", candidate.key()}} : tunables_of(candidate.key());
+}
+
 /// Pairs of one problem and one entry, then what has no counterpart.
 void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after, const std::string& problem, const std::string& name,
                      std::vector<AbTrials>& out) {
@@ -121,13 +137,12 @@ void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after
         out.push_back({problem, name, before.front(), after.front()});
         return;
     }
-    using Tunables = std::vector<std::pair<std::string, std::string>>;
     std::map<Tunables, const Candidate*> by_tunables;
     for (const Candidate& candidate : after) {
-        by_tunables.emplace(tunables_of(candidate.key()), &candidate);
+        by_tunables.emplace(likeness(candidate), &candidate);
     }
     for (Candidate& candidate : before) {
-        const auto found = by_tunables.find(tunables_of(candidate.key()));
+        const auto found = by_tunables.find(likeness(candidate));
         if (found == by_tunables.end()) {
             out.push_back({problem, name, std::move(candidate), std::nullopt});
         } else {
@@ -136,7 +151,7 @@ void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after
         }
     }
     for (const Candidate& candidate : after) {
-        const auto left = by_tunables.find(tunables_of(candidate.key()));
+        const auto left = by_tunables.find(likeness(candidate));
         if (left != by_tunables.end() && left->second == &candidate) {
             out.push_back({problem, name, std::nullopt, candidate});
         }
@@ -144,9 +159,12 @@ void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after
 }
 
 /// What a side is for, and what it has, for a message.
-std::string described(const AbSide& side, const std::vector<std::string>& identities) {
+std::string described(const AbSide& side, const std::vector<std::string>& identities, const Problem& problem) {
     if (!identities.empty()) {
         return fmt::format("{} has {}", side.text, list_of(identities));
+    }
+    if (const auto& provider = side.entries.front().provider; provider != nullptr) {
+        return fmt::format("{} does not claim them ({})", side.text, provider->plan(problem, false).tallies.front().reason);
     }
     const KernelFolder* const folder = side.entries.front().folder.get();
     if (folder == nullptr) {
@@ -164,6 +182,9 @@ bool launched_alike(const Candidate& before, const Candidate& after) {
     if (before.manifest() == nullptr || after.manifest() == nullptr) {
         return before == after;
     }
+    if (is_python(before) || is_python(after)) {
+        return false;  // what a library launches is not told by its provider's code
+    }
     const nlohmann::ordered_json a = to_json(*before.manifest());
     const nlohmann::ordered_json b = to_json(*after.manifest());
     return a.at("launches") == b.at("launches") && a.at("workspace_bytes") == b.at("workspace_bytes");
@@ -171,12 +192,29 @@ bool launched_alike(const Candidate& before, const Candidate& after) {
 
 }  // namespace
 
-AbSide read_ab_side(const std::string& text, std::string_view role) {
+std::string AbSide::label() const {
+    if (!is_python() || entries.empty()) {
+        return text;
+    }
+    const std::string version = entries.size() == 1 ? " (" + entries.front().provider->versioned() + ")" : "";
+    return text + version + (python.python.empty() ? "" : " with " + python.python);
+}
+
+AbSide read_ab_side(const std::string& text, const std::string& role, const std::string& python) {
     AbSide side;
     side.text = text;
     std::error_code ignored;
+    const bool shipped = text.find(':') == std::string::npos;  // wins over a folder of its name, which may be written ./liger
+    if (names_python_provider(text) && (shipped || !fs::is_directory(text, ignored))) {
+        side.python = {{text}, python, role};
+        return side;
+    }
+    if (!python.empty()) {
+        throw InputError(fmt::format("--{}-python is the interpreter of a Python provider, and {} is none of {}", role,
+                                     quoted_for_message(text), python_provider_forms()));
+    }
     if (fs::exists(fs::path(text) / manifest_name, ignored)) {
-        side.entries.push_back({"", KernelFolder::load(text, role)});
+        side.entries.push_back({"", KernelFolder::load(text, role), nullptr});
         return side;
     }
     if (fs::is_directory(text, ignored)) {
@@ -187,7 +225,7 @@ AbSide read_ab_side(const std::string& text, std::string_view role) {
                 throw InputError(
                     fmt::format("{}: {} and another of its candidates would both be called {}; rename one", text, name, provider));
             }
-            side.entries.push_back({name, KernelFolder::load((fs::path(text) / name).string(), provider)});
+            side.entries.push_back({name, KernelFolder::load((fs::path(text) / name).string(), provider), nullptr});
         }
         if (side.entries.empty()) {
             throw InputError(
@@ -198,18 +236,39 @@ AbSide read_ab_side(const std::string& text, std::string_view role) {
     try {
         side.configuration = Configuration::parse(text);
     } catch (const InputError& error) {
-        throw InputError(
-            fmt::format("{} is neither a folder nor a configuration of normtune's own ({})", quoted_for_message(text), error.what()));
+        throw InputError(fmt::format("{} is neither a folder nor a configuration of normtune's own ({}), and none of {}",
+                                     quoted_for_message(text), error.what(), python_provider_forms()));
     }
-    side.entries.push_back({"", nullptr});
+    side.entries.push_back({"", nullptr, nullptr});
     return side;
 }
 
+void ask_provider(AbSide& side, Backend backend, const std::vector<Problem>& problems) {
+    if (side.is_python()) {
+        for (auto& provider : PythonProvider::ask(side.python, backend, problems)) {
+            const std::string name = provider->own_name();
+            side.entries.push_back({name, nullptr, std::move(provider)});
+        }
+    }
+}
+
 void require_two_sides(const AbSide& before, const AbSide& after) {
+    if (before.is_python() && after.is_python()) {
+        // An interpreter's place, not what it links to: that is one of all virtual environments.
+        const auto place = [](const AbSide& side) { return fs::absolute(python_interpreter(side.python)).lexically_normal(); };
+        if (before.text == after.text && place(before) == place(after)) {
+            throw InputError(
+                fmt::format("{} of {} is both sides; give the interpreter of another virtual environment with --before-python "
+                            "or --after-python",
+                            before.text, place(before).string()));
+        }
+        return;
+    }
     std::error_code ignored;
     const bool same = before.configuration && after.configuration
                           ? *before.configuration == *after.configuration
-                          : !before.configuration && !after.configuration && fs::equivalent(before.text, after.text, ignored);
+                          : !before.configuration && !after.configuration && !before.is_python() && !after.is_python() &&
+                                fs::equivalent(before.text, after.text, ignored);
     if (same) {
         throw InputError(fmt::format("{} is both sides; what a change did takes a folder of before and one of after", before.text));
     }
@@ -233,7 +292,8 @@ std::vector<Problem> problems_of(const AbSide& before, const AbSide& after) {
         }
     }
     if (out.empty()) {
-        throw InputError("a configuration's key names no problem; say on which to measure it, with --shapes or --problem");
+        throw InputError(
+            "neither a configuration's key nor a provider names a problem; say on which to measure, with --shapes or --problem");
     }
     return out;
 }
@@ -260,7 +320,8 @@ std::vector<AbTrials> plan_ab(const AbSide& before, const AbSide& after, const s
             has[1].push_back(fmt::format("{} on {}", trials.after->key(), trials.problem));
         }
     }
-    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}", described(before, has[0]), described(after, has[1])));
+    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}", described(before, has[0], problems.front()),
+                                 described(after, has[1], problems.front())));
 }
 
 void set_ab_sweep(SweepOptions& options, const AbSide& before, const AbSide& after, std::vector<Problem> problems,
@@ -286,6 +347,9 @@ void set_ab_sweep(SweepOptions& options, const AbSide& before, const AbSide& aft
         for (const AbSide::Entry& entry : side->entries) {
             if (entry.folder != nullptr && used.contains(entry.folder->provider())) {
                 options.candidates.folders.push_back(entry.folder);
+            }
+            if (entry.provider != nullptr && used.contains(entry.provider->name())) {
+                options.candidates.providers.push_back(entry.provider);
             }
         }
     }

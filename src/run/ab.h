@@ -13,20 +13,28 @@
 
 namespace normtune {
 
-/// A candidate folder, a tree of some, or a configuration of normtune's own.
+/// A candidate folder, a tree of some, a Python provider, or a configuration of normtune's own.
 struct AbSide {
     struct Entry {
-        std::string name;                            // of a tree: where its folder lies in it; otherwise empty
-        std::shared_ptr<const KernelFolder> folder;  // null: the configuration
+        std::string name;                                // of a tree: where its folder lies in it; of a provider: its own; otherwise empty
+        std::shared_ptr<const KernelFolder> folder;      // null: the provider, or the configuration
+        std::shared_ptr<const PythonProvider> provider;  // null: the folder, or the configuration
     };
     std::string text;  // as the command names it
     std::vector<Entry> entries;
     std::optional<Configuration> configuration;
+    PythonWish python;  // names nothing: no provider
+
+    bool is_python() const { return !python.names.empty(); }
+    /// What tables call it: of a provider its version and interpreter, too.
+    std::string label() const;
 };
 
-/// `role`, "before" or "after", is what the side's providers begin with. Throws InputError: neither a folder nor a configuration, no
-/// candidate in the tree, and what is wrong with one.
-AbSide read_ab_side(const std::string& text, std::string_view role);
+/// `role`, "before" or "after", is what the side's providers begin with; `python` as of PythonWish. Throws InputError: none of what a side
+/// may be, no candidate in the tree, what is wrong with one, an interpreter of what is not Python's.
+AbSide read_ab_side(const std::string& text, const std::string& role, const std::string& python = "");
+/// What a Python provider has for the problems; does nothing for another side. See PythonProvider::ask.
+void ask_provider(AbSide& side, Backend backend, const std::vector<Problem>& problems);
 /// Throws InputError: both are the same.
 void require_two_sides(const AbSide& before, const AbSide& after);
 /// The problems that the sides' folders name. Throws InputError: one names none, so that problems have to be selected.
@@ -41,7 +49,8 @@ struct AbTrials {
 };
 
 /// Folders of two trees belong together by their names, and one folder to one; within them the candidates of a problem whose tunables have
-/// the same values, or one to one where each side has one alone. Throws InputError: there is no pair.
+/// the same values, or one to one where each side has one alone. Of Python providers belong together those of one key. Throws
+/// InputError: there is no pair.
 std::vector<AbTrials> plan_ab(const AbSide& before, const AbSide& after, const std::vector<Problem>& problems, const DeviceInfo& device);
 
 struct AbBudget {

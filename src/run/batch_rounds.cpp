@@ -106,7 +106,7 @@ bool BatchRounds::note(RunningTrial& trial, std::optional<Failure> failure) {
     }
     note_failure(trial.record, std::move(*failure));
     context_.recorder.add(std::move(trial.record));
-    context_.session.drop(trial.id);
+    context_.sessions.of(context_.candidates[trial.id]).drop(trial.id);
     return false;
 }
 
@@ -163,7 +163,7 @@ void BatchRounds::stop(std::size_t i, StopReason reason) {
         context_.recorder.add(std::move(trial.record));
     }
     if (reason == StopReason::dropped || !context_.keeps_kernels) {
-        context_.session.drop(trial.id);
+        context_.sessions.of(context_.candidates[trial.id]).drop(trial.id);
     }
 }
 

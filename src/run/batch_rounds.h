@@ -9,7 +9,7 @@
 #include "measure/sampler.h"
 #include "run/recorder.h"
 #include "run/rounds.h"
-#include "run/worker/worker_session.h"
+#include "run/worker/worker_sessions.h"
 
 namespace normtune {
 
@@ -32,7 +32,7 @@ struct BatchContext {
     const SweepOptions& options;
     const Problem& problem;
     const std::vector<Candidate>& candidates;  // by TrialId
-    WorkerSession& session;
+    WorkerSessions& sessions;
     Recorder& recorder;
     RoundTaker& rounds;
     std::optional<Deadline> end;

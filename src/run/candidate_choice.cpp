@@ -42,7 +42,7 @@ std::vector<CandidateChoice::Source> CandidateChoice::sources() const {
         out.push_back({folder->provider(), "--candidate: " + folder->path()});
     }
     for (const auto& provider : providers) {
-        out.push_back({provider->name(), "--provider: " + provider->asked_as()});
+        out.push_back({provider->name(), provider->named()});
     }
     return out;
 }

@@ -14,8 +14,9 @@ double seconds_until(Deadline end) {
 
 }  // namespace
 
-DeviceWorker::DeviceWorker(const DeviceWorkerContext& context, std::size_t index, DeviceInfo device, WorkerCommand worker)
-    : context_(context), index_(index), device_(std::move(device)), session_(std::move(worker), {context.options.trial_timeout_s}) {}
+DeviceWorker::DeviceWorker(const DeviceWorkerContext& context, std::size_t index, DeviceInfo device,
+                           const std::vector<WorkerCommand>& workers)
+    : context_(context), index_(index), device_(std::move(device)), sessions_(workers, {context.options.trial_timeout_s}) {}
 
 void DeviceWorker::run() {
     try {
@@ -49,7 +50,7 @@ void DeviceWorker::run_whole() {
 void DeviceWorker::repeat() {
     try {
         for (int process = 2; process <= context_.options.processes; ++process) {
-            session_.retire();  // the next request starts another
+            sessions_.retire();  // the next requests start others
             for (const std::size_t problem : done_) {
                 begin(problem).repeat(process);
             }
@@ -67,7 +68,7 @@ ProblemRun DeviceWorker::begin(std::size_t problem) {
     if (!before.empty() && before != device_.id) {
         context_.recorder.forget(what.key());
     }
-    return {context_.options, device_, what, context_.plans[problem].candidates, session_, context_.recorder};
+    return {context_.options, device_, what, context_.plans[problem].candidates, sessions_, context_.recorder};
 }
 
 ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> problem) {
@@ -76,7 +77,7 @@ ProblemRun::Next DeviceWorker::compile_ahead_for(std::optional<std::size_t> prob
         if (!next) {
             return std::nullopt;
         }
-        return ProblemRun(context_.options, device_, context_.options.problems[*next], context_.plans[*next].candidates, session_,
+        return ProblemRun(context_.options, device_, context_.options.problems[*next], context_.plans[*next].candidates, sessions_,
                           context_.recorder)
             .beginning(context_.experience);
     };

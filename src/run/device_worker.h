@@ -23,7 +23,7 @@ struct DeviceWorkerContext {
 class DeviceWorker {
 public:
     /// `index`: of the device in the queue.
-    DeviceWorker(const DeviceWorkerContext& context, std::size_t index, DeviceInfo device, WorkerCommand worker);
+    DeviceWorker(const DeviceWorkerContext& context, std::size_t index, DeviceInfo device, const std::vector<WorkerCommand>& workers);
 
     /// Takes problems until none is left. A device that is lost gives back what it has not finished, unless it is the
     /// last one. Throws Interrupted, DeviceLost (of the last one), SystemError.
@@ -48,7 +48,7 @@ private:
     const DeviceWorkerContext& context_;
     std::size_t index_;
     DeviceInfo device_;
-    WorkerSession session_;
+    WorkerSessions sessions_;
     WorkGroup group_;                   // taken whole, and what is left of it
     std::vector<std::size_t> done_;     // problems that further processes measure again
     std::vector<Owned> owned_;          // with a budget

@@ -74,16 +74,16 @@ bool complete(const SweepOptions& options, const Problem& problem, const std::ve
 }
 
 ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem,
-                       const std::vector<Candidate>& candidates, WorkerSession& session, Recorder& recorder)
+                       const std::vector<Candidate>& candidates, WorkerSessions& sessions, Recorder& recorder)
     : options_(options),
       device_(device),
       problem_(problem),
       candidates_(candidates),
-      session_(session),
+      sessions_(sessions),
       recorder_(recorder),
       key_(problem.key()),
       scheduler_(options.strategy->schedule({problem, candidates, options.stop_rule, options.round_time_us, options.seed})),
-      rounds_(options, session, "rounds/" + key_, scheduler_->round_time_us()),
+      rounds_(options, sessions, "rounds/" + key_, scheduler_->round_time_us()),
       code_rules_(options.space, problem, device),
       partners_(options.pairs.partners(problem, candidates)) {
     for (TrialId id = 0; id < candidates_.size(); ++id) {
@@ -122,9 +122,9 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
         rounds_end_ = deadline_in(*budget_s * (1 - scheduler_->shares().finals));
     }
     order_pending(experience);
-    session_.set_problem(open_request());
+    sessions_.set_problem(open_request());
     kept_.clear();
-    auto opened = session_.open();
+    auto opened = sessions_.first().open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
         lost_ = *failure;
     }
@@ -167,8 +167,8 @@ OpenRequest ProblemRun::open_request() const {
 void ProblemRun::hold_finals(std::optional<Deadline> end) {
     if (!options_.verify_only && options_.pairs.empty()) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
-        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, session_, purpose, scheduler_->round_time_us()}, end,
-                                fastest_failed_us_);
+        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, sessions_, purpose, scheduler_->round_time_us()},
+                                end, fastest_failed_us_);
     }
     ++runs_;
 }
@@ -185,9 +185,9 @@ void ProblemRun::repeat(int process) {
         return;
     }
     bring_together(trials, partners_);
-    session_.set_problem(open_request());
+    sessions_.set_problem(open_request());
     const auto scheduler = measure_alike({problem_, candidates_, options_.stop_rule, scheduler_->round_time_us(), options_.seed});
-    RoundTaker taker(options_, session_, fmt::format("rounds/{}/process {}", key_, process), scheduler_->round_time_us());
+    RoundTaker taker(options_, sessions_, fmt::format("rounds/{}/process {}", key_, process), scheduler_->round_time_us());
     for (std::size_t begin = 0; begin < trials.size() && !lost_;) {
         std::size_t end = std::min(trials.size(), begin + scheduler->batch_size(trials.size()));
         end += end < trials.size() && splits_a_pair(trials[end - 1], trials[end]) ? 1 : 0;
@@ -195,7 +195,7 @@ void ProblemRun::repeat(int process) {
         for (; begin < end; ++begin) {
             batch.push_back({trials[begin], {}, true});
         }
-        const BatchContext context{options_,     problem_,   candidates_, session_,  recorder_, taker,
+        const BatchContext context{options_,     problem_,   candidates_, sessions_, recorder_, taker,
                                    std::nullopt, batches_++, false,       partners_, process};
         BatchRounds rounds(context, batch);
         if (!measure_batch(*scheduler, batch.size(), false, rounds)) {
@@ -251,7 +251,7 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
         const std::chrono::duration<double> left = *rounds_end_ - std::chrono::steady_clock::now();
         end = deadline_in(left.count() * scheduler_->shares().build);
     }
-    session_.compile_ahead({next_batch(), true, std::nullopt});
+    sessions_.first().compile_ahead({next_batch(), true, std::nullopt});
     const std::size_t size = scheduler_->batch_size(pending_.size());
     std::vector<RunningTrial> batch;
     std::size_t tried = 0;
@@ -269,7 +269,7 @@ std::vector<RunningTrial> ProblemRun::build_batch() {
 // Takes the trial off the pending ones; none: it is recorded, or the problem is lost and the trial still pending.
 std::optional<RunningTrial> ProblemRun::build(TrialId id) {
     RunningTrial trial{id, new_record(candidates_[id])};
-    auto answer = session_.build(BuildRequest{id, candidates_[id], true, options_.compares_bits()});
+    auto answer = sessions_.of(candidates_[id]).build(BuildRequest{id, candidates_[id], true, options_.compares_bits()});
     if (const auto* failure = std::get_if<Failure>(&answer)) {
         if (failure->of_problem) {
             lost_ = *failure;
@@ -297,7 +297,7 @@ std::optional<RunningTrial> ProblemRun::build(TrialId id) {
     trial.record.verification = std::move(built.verification);
     if (built.outcome != Outcome::passed || options_.verify_only) {
         record(std::move(trial.record), built.outcome, built.reason);
-        session_.drop(id);
+        sessions_.of(candidates_[id]).drop(id);
         return std::nullopt;
     }
     return trial;
@@ -306,9 +306,9 @@ std::optional<RunningTrial> ProblemRun::build(TrialId id) {
 // What the device's compiler can do while this batch is measured.
 void ProblemRun::queue_compiles(const Next& next) {
     if (!pending_.empty()) {
-        session_.compile_ahead({next_batch(), true, std::nullopt});
+        sessions_.first().compile_ahead({next_batch(), true, std::nullopt});
     } else if (std::optional<AheadRequest> request = next()) {
-        session_.compile_ahead(std::move(*request));
+        sessions_.first().compile_ahead(std::move(*request));
     }
 }
 
@@ -324,7 +324,7 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (has_incumbent && best_) {
         batch.push_back({best_->id, {}, true});
     }
-    const BatchContext context{options_, problem_,    candidates_, session_,      recorder_,
+    const BatchContext context{options_, problem_,    candidates_, sessions_,     recorder_,
                                rounds_,  rounds_end_, batches_,    has_incumbent, partners_};
     BatchRounds rounds(context, batch);
     measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
@@ -348,7 +348,7 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
 void ProblemRun::free_kept() {
     for (const TrialId id : kept_) {
         if (!best_ || id != best_->id) {
-            session_.drop(id);
+            sessions_.of(candidates_[id]).drop(id);
         }
     }
     kept_.clear();

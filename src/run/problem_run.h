@@ -10,7 +10,7 @@
 #include "measure/strategies/strategy.h"
 #include "run/batch_rounds.h"
 #include "run/recorder.h"
-#include "run/worker/worker_session.h"
+#include "run/worker/worker_sessions.h"
 #include "space/rules.h"
 
 namespace normtune {
@@ -28,7 +28,7 @@ class ProblemRun {
 public:
     /// All references outlive the run. `candidates` are all of the problem's trials, recorded ones included.
     ProblemRun(const SweepOptions& options, const DeviceInfo& device, const Problem& problem, const std::vector<Candidate>& candidates,
-               WorkerSession& session, Recorder& recorder);
+               WorkerSessions& sessions, Recorder& recorder);
 
     /// Runs what is missing. With a budget it stops in time, and trials may remain; one batch is always begun. It can
     /// be run again then. `experience`: what problems like it have shown; `next`: asked for what is compiled
@@ -69,7 +69,7 @@ private:
     const DeviceInfo& device_;
     const Problem& problem_;
     const std::vector<Candidate>& candidates_;
-    WorkerSession& session_;
+    WorkerSessions& sessions_;
     Recorder& recorder_;
     std::string key_;
     std::unique_ptr<Scheduler> scheduler_;

@@ -1,5 +1,6 @@
 #include "run/python_providers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,15 @@ using nlohmann::json;
 // Imports of a large library from a cold disk; no kernel is compiled there.
 constexpr std::chrono::seconds answer_limit{180};
 
+std::string option_of(const std::string& side) {
+    return side.empty() ? "--python" : fmt::format("--{}-python", side);
+}
+
+/// In front of what is wrong with a provider.
+std::string said_of(const std::string& side) {
+    return side.empty() ? "--provider" : side;
+}
+
 /// The first of these that is there, beside the executable's folder. Throws InputError.
 std::string beside_executable(std::initializer_list<const char*> places, const char* what) {
     const fs::path folder = fs::path(own_executable()).parent_path();
@@ -47,29 +57,17 @@ std::string library() {
     return beside_executable({"libnormtune_worker.so", NORMTUNE_LIBRARY_PLACE}, "libnormtune_worker.so");
 }
 
-std::string interpreter(const std::string& wanted) {
-    const char* const variable = std::getenv("NORMTUNE_PYTHON");
-    const std::string asked = !wanted.empty() ? wanted : variable != nullptr ? variable : "";
-    if (!asked.empty()) {
-        const auto found = asked.find('/') == std::string::npos ? program_on_path(asked)
-                           : is_program(asked)                  ? std::optional(asked)
-                                                                : std::nullopt;
-        if (!found) {
-            throw InputError(fmt::format("{}: {} is no interpreter that can be run", wanted.empty() ? "NORMTUNE_PYTHON" : "--python",
-                                         quoted_for_message(asked)));
-        }
-        return *found;
+/// The interpreter of a virtual environment.
+std::string inside(const std::string& environment) {
+    return (fs::path(environment) / "bin/python3").string();
+}
+
+/// Of a word that a user gave.
+std::optional<std::string> interpreter_at(const std::string& asked) {
+    if (is_program(inside(asked))) {
+        return inside(asked);
     }
-    const char* const environment = std::getenv("VIRTUAL_ENV");
-    if (const fs::path own = fs::path(environment == nullptr ? "" : environment) / "bin/python3";
-        environment != nullptr && is_program(own.string())) {
-        return own.string();
-    }
-    const auto found = program_on_path("python3");
-    if (!found) {
-        throw InputError("--provider: there is no python3 in PATH; name an interpreter with --python");
-    }
-    return *found;
+    return asked.find('/') == std::string::npos ? program_on_path(asked) : is_program(asked) ? std::optional(asked) : std::nullopt;
 }
 
 /// Of what a process printed.
@@ -89,16 +87,47 @@ json question(const PythonWish& wish, Backend backend, const std::vector<Problem
 }  // namespace
 
 std::vector<std::string> shipped_python_providers() {
-    return {"numpy", "pytorch", "torch_compile", "liger"};
+    return {"numpy", "pytorch", "torch_compile", "liger", "quack", "quack_tuned"};
 }
 
-std::vector<std::string> python_worker(const std::string& python) {
-    return {interpreter(python), "-u", package_folder(), "worker", library(), own_executable()};
+bool names_python_provider(const std::string& word) {
+    return word.find(':') != std::string::npos || std::ranges::count(shipped_python_providers(), word) > 0;
+}
+
+std::string python_provider_forms() {
+    return fmt::format("the shipped providers ({}), nor MODULE:FACTORY or FILE.py:FACTORY", fmt::join(shipped_python_providers(), ", "));
+}
+
+std::string python_interpreter(const PythonWish& wish) {
+    const char* const variable = std::getenv("NORMTUNE_PYTHON");
+    const std::string asked = !wish.python.empty() ? wish.python : variable != nullptr ? variable : "";
+    if (!asked.empty()) {
+        const std::optional<std::string> found = interpreter_at(asked);
+        if (!found) {
+            throw InputError(fmt::format("{}: {} is no interpreter that can be run, nor a virtual environment",
+                                         wish.python.empty() ? "NORMTUNE_PYTHON" : option_of(wish.side), quoted_for_message(asked)));
+        }
+        return *found;
+    }
+    if (const char* const environment = std::getenv("VIRTUAL_ENV"); environment != nullptr && is_program(inside(environment))) {
+        return inside(environment);
+    }
+    const auto found = program_on_path("python3");
+    if (!found) {
+        throw InputError(
+            fmt::format("{}: there is no python3 in PATH; name an interpreter with {}", said_of(wish.side), option_of(wish.side)));
+    }
+    return *found;
+}
+
+std::vector<std::string> python_worker(const PythonProvider& provider) {
+    const std::string python = python_interpreter({{}, provider.python(), provider.side()});
+    return {python, "-u", package_folder(), "worker", library(), own_executable()};
 }
 
 std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const PythonWish& wish, Backend backend,
                                                                        const std::vector<Problem>& problems) {
-    const std::string python = interpreter(wish.python);
+    const std::string python = python_interpreter(wish);
     const ScratchFolder folder;
     write_file_atomically(folder.path("question"), question(wish, backend, problems).dump());
     const ChildEnd end = run_child({python, "-u", package_folder(), "list", folder.path("question"), folder.path("answer")},
@@ -106,7 +135,8 @@ std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const Pyt
     std::error_code none;
     if (end.status != 0 || end.signal != 0 || end.timed_out) {
         const std::string said = fs::file_size(folder.path("log"), none) > 0 && !none ? last_line(read_file(folder.path("log"))) : "";
-        throw InputError(fmt::format("--provider: {} ends with {}{}", python, end.description(), said.empty() ? "" : ": " + said));
+        throw InputError(
+            fmt::format("{}: {} ends with {}{}", said_of(wish.side), python, end.description(), said.empty() ? "" : ": " + said));
     }
     const json answer = parse_json(read_file(folder.path("answer")), "the providers' answer");
     const JsonReader root(answer, "the providers' answer: ");
@@ -115,24 +145,31 @@ std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const Pyt
     for (std::size_t i = 0; i < list.size(); ++i) {
         const JsonReader in = list.element(i);
         if (const auto missing = in.find("missing")) {
-            throw InputError(fmt::format("--provider {}: {}", in.at("asked_as").text(), missing->text()));
+            throw InputError(fmt::format("{} {}: {}", said_of(wish.side), in.at("asked_as").text(), missing->text()));
         }
         auto provider = std::make_shared<PythonProvider>();
         provider->python_ = wish.python;
-        provider->read(in, problems);
+        provider->side_ = wish.side;
+        provider->read(in, problems, list.size() == 1);
         out.push_back(std::move(provider));
     }
     return out;
 }
 
-void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& problems) {
+std::string PythonProvider::named() const {
+    return fmt::format("{}: {}", said_of(side_), asked_as_);
+}
+
+/// `alone`: no other provider has its side.
+void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& problems, bool alone) {
     asked_as_ = in.at("asked_as").text();
-    name_ = in.at("name").text();
+    own_name_ = in.at("name").text();
     version_ = in.at("version").text();
-    if (!is_provider(name_) || name_ == own_provider) {
-        throw InputError(fmt::format("--provider {}: calls itself {}; letters, digits and . _ + - make a name, and {} is normtune's own",
-                                     asked_as_, quoted_for_message(name_), own_provider));
+    if (!is_provider(own_name_) || own_name_ == own_provider) {
+        throw InputError(fmt::format("{} {}: calls itself {}; letters, digits and . _ + - make a name, and {} is normtune's own",
+                                     said_of(side_), asked_as_, quoted_for_message(own_name_), own_provider));
     }
+    name_ = side_.empty() ? own_name_ : alone ? side_ : fmt::format("{}.{}", side_, own_name_);
     digest_ = content_hash(in.json().dump());
     const JsonReader list = in.at("kernels");
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -144,10 +181,10 @@ void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& prob
         kernel.manifest->provider = name_;
         kernel.manifest->key = one.at("key").text();
         if (kernel.manifest->key.empty()) {
-            throw InputError(fmt::format("--provider {}: a kernel of it has an empty key", asked_as_));
+            throw InputError(fmt::format("{} {}: a kernel of it has an empty key", said_of(side_), asked_as_));
         }
         kernel.manifest->code_digest =
-            content_hash(fmt::format("{} {} {} {}", name_, version_, one.at("code").text(), kernel.manifest->key));
+            content_hash(fmt::format("{} {} {} {}", own_name_, version_, one.at("code").text(), kernel.manifest->key));
         if (const auto rounding = one.find("rounding")) {
             kernel.manifest->rounding = read_rounding(*rounding);
         }

@@ -8,6 +8,20 @@
 #include "trial/launch_manifest.h"
 
 namespace normtune {
+namespace {
+
+std::string measured_how(const SweepOptions& options) {
+    return fmt::format("{} --seed {}", !options.cold && !options.verify_only ? " --hot" : "", options.seed);
+}
+
+/// Of a Python provider: the name that it has by itself.
+std::string_view own_name_of(const Candidate& candidate, const CandidateChoice& choice) {
+    const auto its =
+        std::ranges::find(choice.providers, candidate.provider(), [](const auto& provider) { return std::string_view(provider->name()); });
+    return its == choice.providers.end() ? candidate.provider() : std::string_view((*its)->own_name());
+}
+
+}  // namespace
 
 std::string repeat_command(const SweepOptions& options, int ordinal, const Problem& problem, const Candidate& candidate) {
     std::string line =
@@ -26,7 +40,8 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
     if (manifest != nullptr && manifest->is_python()) {
         line += " --candidates-only --provider " + for_shell(manifest->python_provider);
         line += manifest->python.empty() ? "" : " --python " + for_shell(manifest->python);
-        manifest = nullptr;  // the rest is as of a configuration
+        line += " --config " + for_shell(fmt::format("{}:{}", own_name_of(candidate, options.candidates), candidate.key()));
+        return line + measured_how(options);
     }
     line += manifest != nullptr ? " --candidates-only --candidate " + for_shell(manifest->folder) : "";
     const auto& folders = options.candidates.folders;
@@ -40,10 +55,7 @@ std::string repeat_command(const SweepOptions& options, int ordinal, const Probl
         const std::string_view provider = its == folders.end() ? candidate.provider() : std::string_view((*its)->own_name());
         line += " --config " + for_shell(fmt::format("{}:{}", provider, candidate.key()));
     }
-    if (!options.cold && !options.verify_only) {
-        line += " --hot";
-    }
-    return line + fmt::format(" --seed {}", options.seed);
+    return line + measured_how(options);
 }
 
 }  // namespace normtune

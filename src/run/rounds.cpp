@@ -11,8 +11,8 @@ constexpr int most_throttled_repeats = 4;  // of one trial
 
 }  // namespace
 
-RoundTaker::RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us)
-    : options_(options), session_(session), purpose_(std::move(purpose)), round_time_us_(round_time_us) {}
+RoundTaker::RoundTaker(const SweepOptions& options, WorkerSessions& sessions, std::string purpose, double round_time_us)
+    : options_(options), sessions_(sessions), purpose_(std::move(purpose)), round_time_us_(round_time_us) {}
 
 SampleRequest RoundTaker::request(SampleKind kind) {
     SampleRequest request;
@@ -41,12 +41,12 @@ std::optional<Failure> RoundTaker::repeat_throttled(Series& series, Measure meas
 }
 
 std::optional<Failure> RoundTaker::take(Series& series, TrialId trial, const Candidate& candidate) {
-    return repeat_throttled(series, [&] { return session_.measure(trial, candidate, request(SampleKind::kernel)); });
+    return repeat_throttled(series, [&] { return sessions_.of(candidate).measure(trial, candidate, request(SampleKind::kernel)); });
 }
 
 std::optional<Failure> RoundTaker::check(TrialId trial, const Candidate& candidate) {
     const std::uint64_t seed = mix_seed(options_.seed, "checked set/" + purpose_, checked_++);
-    auto checked = session_.check(trial, candidate, options_.cold, seed);
+    auto checked = sessions_.of(candidate).check(trial, candidate, options_.cold, seed);
     if (auto* failure = std::get_if<Failure>(&checked)) {
         return std::move(*failure);
     }
@@ -58,7 +58,7 @@ std::optional<Failure> RoundTaker::take(Series& series, SampleKind reference, bo
     return repeat_throttled(series, [&] {
         SampleRequest wanted = request(reference);
         wanted.dependent = dependent;
-        return session_.measure(wanted);
+        return sessions_.first().measure(wanted);
     });
 }
 

@@ -6,7 +6,7 @@
 
 #include "measure/series.h"
 #include "run/sweep.h"
-#include "run/worker/worker_session.h"
+#include "run/worker/worker_sessions.h"
 
 namespace normtune {
 
@@ -14,7 +14,7 @@ class RoundTaker {
 public:
     /// `purpose` keeps the seeds of two takers on one problem apart; `round_time_us`: device
     /// time after which a round ends, once it has a sample.
-    RoundTaker(const SweepOptions& options, WorkerSession& session, std::string purpose, double round_time_us);
+    RoundTaker(const SweepOptions& options, WorkerSessions& sessions, std::string purpose, double round_time_us);
 
     /// Adds one round to `series`. A throttled round is taken again while the series has repeats left, then kept.
     std::optional<Failure> take(Series& series, TrialId trial, const Candidate& candidate);
@@ -29,7 +29,7 @@ private:
     std::optional<Failure> repeat_throttled(Series& series, Measure measure);
 
     const SweepOptions& options_;
-    WorkerSession& session_;
+    WorkerSessions& sessions_;
     std::string purpose_;
     double round_time_us_;
     std::uint64_t taken_ = 0;

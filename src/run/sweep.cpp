@@ -82,7 +82,7 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
     header.kernels = kernels;
     header.environment = describe_environment(device, options.seed);
     for (const auto& provider : options.candidates.providers) {
-        header.environment.providers.push_back(provider->versioned());
+        header.environment.providers.push_back(provider->labelled());
     }
     header.command = options.command;
     header.sweep = sweep_to_text(options);
@@ -151,16 +151,25 @@ std::vector<std::shared_ptr<void>> lock_clocks(const SweepOptions& options, cons
 }
 
 /// With one device all cores are its worker's; with several each has its share, for compilers and verification.
-WorkerCommand worker_command_of(const SweepOptions& options, const DeviceInfo& device, std::size_t devices) {
-    const std::string log = devices == 1 ? "worker.log" : fmt::format("worker-{}.log", device.ordinal);
+/// Python providers are in Python's process, and two sides of them in one each.
+std::vector<WorkerCommand> worker_commands_of(const SweepOptions& options, const DeviceInfo& device, std::size_t devices) {
+    const std::string log = devices == 1 ? "worker" : fmt::format("worker-{}", device.ordinal);
     const int cores = devices == 1 ? 0 : std::max(1, usable_cores() / static_cast<int>(devices));
-    const auto& providers = options.candidates.providers;
-    return {providers.empty() ? std::vector{options.worker_executable} : python_worker(providers.front()->python()),
-            options.backend,
-            device.ordinal,
-            options.replay_script,
-            cores,
-            (std::filesystem::path(options.out_folder) / log).string()};
+    std::vector<WorkerCommand> out;
+    const auto add = [&](std::vector<std::string> program, const std::string& side) {
+        const std::string its_log = log + (out.empty() ? "" : "-" + side) + ".log";
+        out.push_back({std::move(program), options.backend, device.ordinal, options.replay_script, cores,
+                       (std::filesystem::path(options.out_folder) / its_log).string(), side});
+    };
+    for (const auto& provider : options.candidates.providers) {
+        if (std::ranges::find(out, provider->side(), &WorkerCommand::side) == out.end()) {
+            add(python_worker(*provider), provider->side());
+        }
+    }
+    if (out.empty()) {
+        add({options.worker_executable}, {});
+    }
+    return out;
 }
 
 /// What is left to do, in groups of one shape where there are several devices; `experience` takes what is complete.
@@ -198,7 +207,7 @@ void run_on_devices(const DeviceWorkerContext& context, const std::vector<Device
     std::vector<std::exception_ptr> failures(devices.size());
     const auto run = [&](std::size_t i) {
         try {
-            DeviceWorker(context, i, devices[i], worker_command_of(context.options, devices[i], devices.size())).run();
+            DeviceWorker(context, i, devices[i], worker_commands_of(context.options, devices[i], devices.size())).run();
         } catch (...) {
             failures[i] = std::current_exception();
             context.queue.stop();

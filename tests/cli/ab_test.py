@@ -175,7 +175,7 @@ def gate(checks):
     for name in ("gate.md", "gate.xml", "run/results.json"):
         checks.expect((checks.folder.work / "gate_ab" / name).is_file(), name)
     checks.run(f"{SCRIPT} --ab old_vendor new_vendor --policy default --out gate_ok -- {REPLAY} equal.yaml", 0, "pass: gate default")
-    checks.run(f"{SCRIPT} --ab old_vendor", 2, "--ab needs two folders")
+    checks.run(f"{SCRIPT} --ab old_vendor", 2, "--ab needs two sides")
     checks.run(f"{SCRIPT} --ab old_vendor new_vendor --confirm", 2, "leave out --baseline, --confirm and --update")
 
 

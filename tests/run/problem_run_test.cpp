@@ -28,8 +28,8 @@ protected:
     std::optional<AheadRequest> request(const JournalContents& earlier) {
         Journal journal = Journal::create(folder_.make_folder("journal"), {});
         Recorder recorder(journal, earlier, sink_, 6);
-        WorkerSession session({}, {});  // never started
-        return ProblemRun(options_, {}, problem_, candidates_, session, recorder).beginning(experience_);
+        WorkerSessions sessions({{}}, {});  // never started
+        return ProblemRun(options_, {}, problem_, candidates_, sessions, recorder).beginning(experience_);
     }
 
     TemporaryFolder folder_;

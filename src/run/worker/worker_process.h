@@ -16,8 +16,9 @@ struct WorkerCommand {
     Backend backend = Backend::cpu;
     int ordinal = 0;
     std::string replay_script;
-    int cores = 0;    // that the worker may keep busy at most; 0: all
-    std::string log;  // takes the worker's stdout and stderr; appended to
+    int cores = 0;       // that the worker may keep busy at most; 0: all
+    std::string log;     // takes the worker's stdout and stderr; appended to
+    std::string side{};  // of `ab`, of which it has the Python provider's candidates
 };
 
 /// How a worker died by itself, in words that a record can carry.
