@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Sets normtune's winners and other libraries side by side, as a Markdown table: of a sweep with --provider, or of a sweep and the CSV of measure.py.
+"""Sets normtune's winners and other libraries side by side, as a Markdown table: of sweeps with --provider, or of a sweep and the CSV of measure.py.
 
-    scripts/peers/table.py results.json [peers.csv] [--shapes 32768x128,8192x1024]
+    scripts/peers/table.py results.json… [peers.csv] [--shapes 32768x128,8192x1024]
+    scripts/peers/table.py results/h100/peers_providers*.json.gz --page     a whole page with the table in it, whose marks scripts/results knows
 
 normtune's time is the median of the winner's fresh rounds in the finals, which had no part in choosing it. limit is its time over the
 copy's in the sweep's own rounds, where both were measured side by side.
@@ -9,17 +10,23 @@ copy's in the sweep's own rounds, where both were measured side by side.
 
 import argparse
 import csv
+import gzip
 import json
 import math
+import pathlib
+import shlex
 import statistics
 import sys
 
 
+def document_of(path):
+    with gzip.open(path, "rt") if str(path).endswith(".gz") else open(path) as file:
+        return json.load(file)
+
+
 def measured_of(path):
     """(key, record, its measurement) of each that was measured to the end; a key is (op, mode, rows, cols)."""
-    with open(path) as file:
-        records = json.load(file)["records"]
-    for record in records:
+    for record in document_of(path)["records"]:
         measured = record.get("measurement")
         if record["outcome"] == "passed" and measured:
             problem = record["problem"]
@@ -35,24 +42,25 @@ def time_of(measured):
     return statistics.median(measured["final_rounds_us"]) if measured["final_rounds_us"] else measured["p50_us"]
 
 
-def best_of_normtune(path):
+def best_of_normtune(*paths):
     """{(op, mode, rows, cols): (µs, times the copy's)} of the best of normtune's own: by rank, those that reached the finals first."""
     best, places = {}, {}
-    for key, record, measured in measured_of(path):
-        place = (measured["rank"] or math.inf, measured["p50_us"])
-        if not is_own(record) or places.get(key, (math.inf, math.inf)) <= place:
-            continue
-        if measured["rank"] == 1 and not measured["final_rounds_us"]:
-            raise ValueError(f"{path}: the winner of {record['problem']['key']} has no fresh rounds")
-        places[key] = place
-        best[key] = (time_of(measured), measured["limit_ratio"])
+    for path in paths:
+        for key, record, measured in measured_of(path):
+            place = (measured["rank"] or math.inf, measured["p50_us"])
+            if not is_own(record) or places.get(key, (math.inf, math.inf)) <= place:
+                continue
+            if measured["rank"] == 1 and not measured["final_rounds_us"]:
+                raise ValueError(f"{path}: the winner of {record['problem']['key']} has no fresh rounds")
+            places[key] = place
+            best[key] = (time_of(measured), measured["limit_ratio"])
     return best
 
 
-def providers_of(path):
-    """{(op, mode, rows, cols): {provider: µs}} of other providers in the same sweep, of each its best kernel."""
+def providers_of(*paths):
+    """{(op, mode, rows, cols): {provider: µs}} of other providers in the same sweeps, of each its best kernel."""
     peers = {}
-    for key, record, measured in measured_of(path):
+    for key, record, measured in (found for path in paths for found in measured_of(path)):
         if not is_own(record):
             row = peers.setdefault(key, {})
             row[record["provider"]] = min(row.get(record["provider"], math.inf), time_of(measured))
@@ -95,15 +103,52 @@ def table(best, peers, shapes=None):
     return lines
 
 
+def command_of(document):
+    """As another user would type it."""
+    words = iter(document["command"][1:])
+    kept = ["normtune"]
+    for word in words:
+        if word in ("--out", "--python"):
+            next(words, None)
+        elif word != "--quiet":
+            kept.append(word)
+    return shlex.join(kept)
+
+
+def page(paths, lines):
+    """The table with what measured it. scripts/results has the files unpacked, by their bare names."""
+    documents = [document_of(path) for path in paths]
+    first = documents[0]["environment"]
+    names = [pathlib.Path(path).name.removesuffix(".gz") for path in paths]
+    command = f"scripts/peers/table.py {' '.join(names)}"
+    versions = list(dict.fromkeys(version for document in documents for version in document["environment"].get("providers", [])))
+    dtypes = ", ".join(sorted({record["problem"]["dtype"] for document in documents for record in document["records"]}))
+    device = first["device"]
+    driver = f", driver {device['driver']}" if device.get("driver") else ""
+    return [f"# normtune's best beside other libraries, {device['name']}, {dtypes}", "", "```sh",
+            *[f"{command_of(document)}   # {name}" for document, name in zip(documents, names)],
+            f"{command}   # this table", "```", "",
+            f"{', '.join(versions) or 'No other library'}; {device['name']}{driver}, normtune {first['source_revision'] or 'of no committed revision'}.", "",
+            "All in the same rounds: cold inputs, rotating outputs, verified against float64 (docs/providers.md). Median µs of the fresh rounds of the finals, or of",
+            "all rounds of what did not reach them; limit: normtune's time over that of a copy of the same bytes. Where files have a fused forward both with the",
+            "sum rounded and in fp32, the faster one of each counts.", "", f"<!-- made by: {command} -->", *lines, "<!-- made end -->"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", help="normtune's results.json")
-    parser.add_argument("peers", nargs="?", help="the CSV of measure.py, where the sweep had no other providers")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="normtune's results.json (or .json.gz), one or several; a CSV of measure.py, where the sweep had no other providers")
+    parser.add_argument("--page", action="store_true", help="a whole page: what was measured, with what, and the table")
     parser.add_argument("--shapes", metavar="MxN,…", help="these alone, and no means")
     arguments = parser.parse_args()
     shapes = arguments.shapes.split(",") if arguments.shapes else None
+    csvs = [path for path in arguments.files if path.endswith(".csv")]
+    sweeps = [path for path in arguments.files if path not in csvs]
+    if not sweeps or len(csvs) > 1 or (arguments.page and (csvs or shapes)):
+        parser.error("it takes results.json files and at most one CSV of measure.py; --page takes neither a CSV nor --shapes")
     try:
-        lines = table(best_of_normtune(arguments.results), peers_of(arguments.peers) if arguments.peers else providers_of(arguments.results), shapes)
+        lines = table(best_of_normtune(*sweeps), peers_of(csvs[0]) if csvs else providers_of(*sweeps), shapes)
+        if arguments.page:
+            lines = page(sweeps, lines)
     except (OSError, KeyError, ValueError) as error:
         sys.exit(f"table: {error}")
     print("\n".join(line for line in lines if line.startswith("|")) if shapes else "\n".join(lines))

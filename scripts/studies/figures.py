@@ -375,13 +375,14 @@ def liger_1153__guard_forward(files):
 
 @functools.lru_cache(maxsize=None)
 def peers(files):
-    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py."""
+    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py; of sweeps with providers, where there are some."""
     spec = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parent.parent / "peers" / "table.py")
     table = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(table)
-    others = table.peers_of(files.folder / "peers.csv")
+    sweeps = sorted(files.folder.glob("peers_providers*.json"))
+    others = table.providers_of(*sweeps) if sweeps else table.peers_of(files.folder / "peers.csv")
     return {key: (us, limit, min(time for name, time in others[key].items() if name != "copy"))
-            for key, (us, limit) in table.best_of_normtune(files.folder / "peers_normtune.json").items() if key in others}
+            for key, (us, limit) in table.best_of_normtune(*(sweeps or [files.folder / "peers_normtune.json"])).items() if key in others}
 
 
 def of_peers(files, *op_mode):

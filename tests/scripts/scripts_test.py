@@ -114,6 +114,32 @@ class PeersTable(unittest.TestCase):
             lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
         self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 7.50 | 20.00 | 0.75× |", lines)
 
+    def test_a_page_of_several_sweeps(self):
+        """A fused forward in either precision of the sum is one row; the page's marks make its table again."""
+        def document(residual, own, peers):
+            problem = {"op": "fused_add_rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k", "dtype": "bf16", "residual": residual}
+            records = [{"outcome": "passed", "provider": name, "problem": problem,
+                        "measurement": {"rank": int(name == "normtune"), "p50_us": us, "limit_ratio": 1.5, "final_rounds_us": [us]}}
+                       for name, us in (("normtune", own), *peers.items())]
+            return {"records": records, "command": ["/opt/normtune", "sweep", "--residual", residual, "--quiet", "--out", "a"],
+                    "environment": {"device": {"name": "H100", "driver": "580"}, "source_revision": "abc", "providers": [f"{name} 1.0" for name in peers]}}
+
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder, name) for name in ("one.json", "two.json.gz")]
+            paths[0].write_text(json.dumps(document("rounded", 10.0, {"liger": 12.0})))
+            with gzip.open(paths[1], "wt") as file:
+                json.dump(document("fp32", 11.0, {"quack": 9.0}), file)
+            command = [sys.executable, SCRIPTS / "peers/table.py", *paths]
+            page = subprocess.run([*command, "--page"], capture_output=True, text=True, check=True).stdout
+            table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            for wrong in (["a.csv"], [paths[0], "a.csv", "b.csv"], [paths[0], "--page", "--shapes", "1x1"]):
+                done = subprocess.run([*command[:2], *wrong], capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stderr.count(b"error:")), (2, 1), wrong)
+        self.assertIn("| fused_add_rms_norm | forward | 64×128 | 10.00 | 1.50 | 12.00 | 9.00 | 0.90× |\n", table)
+        self.assertIn(f"<!-- made by: scripts/peers/table.py one.json two.json -->\n{table}<!-- made end -->\n", page)
+        for part in ("H100, bf16", "normtune sweep --residual fp32   # two.json\n", "liger 1.0, quack 1.0; H100, driver 580, normtune abc."):
+            self.assertIn(part, page)
+
 
 def results_script():
     loader = importlib.machinery.SourceFileLoader("results", str(SCRIPTS / "results"))
