@@ -9,7 +9,7 @@ namespace normtune::test {
 namespace {
 
 /// Every instruction set that this machine runs.
-class CpuKernels : public testing::TestWithParam<const cpu::PassSet*> {
+class CpuKernels : public ::testing::TestWithParam<const cpu::PassSet*> {
 protected:
     CpuKernels() : host_(cpu::read_host_info()) {
         host_.cpus.resize(2, host_.cpus[0]);  // two threads at least, so that they share work
@@ -238,7 +238,7 @@ std::vector<const cpu::PassSet*> tested_sets() {
     return sets;
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernels, testing::ValuesIn(tested_sets()),
+INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernels, ::testing::ValuesIn(tested_sets()),
                          [](const auto& test) { return std::string(test.param->name); });
 
 }  // namespace
