@@ -3,7 +3,9 @@
 import csv
 import functools
 import importlib.util
+import math
 import pathlib
+import statistics
 
 import axis_effect
 import triton_figures
@@ -512,3 +514,34 @@ def strategies__budget_worst(files):
 
 
 triton_figures.define(figure, percent, span)
+
+
+# docs/history.md
+
+@functools.lru_cache(maxsize=None)
+def in_both(files):
+    """log(ratio) of the trials that two sweeps of the H100 have in common."""
+    times = [{tuple(row[column] for column in (*axis_effect.PROBLEM, "config")): float(row["p50_us"]) for row in files.passed(name)}
+             for name in ("qwen3.csv", "llama3.csv")]
+    return [math.log(us / times[0][trial]) for trial, us in times[1].items() if trial in times[0]]
+
+
+def deviation(values):
+    """From the median distance to the median."""
+    middle = statistics.median(values)
+    return statistics.median(abs(value - middle) for value in values) / statistics.NormalDist().inv_cdf(0.75)
+
+
+@figure
+def history__common(files):
+    return f"{len(in_both(files)):,} trials"
+
+
+@figure
+def history__common_deviation(files):
+    return percent(deviation(in_both(files)), 2)
+
+
+@figure
+def history__run_deviation(files):
+    return percent(deviation(in_both(files)) / math.sqrt(2), 1)
