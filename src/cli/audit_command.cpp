@@ -84,7 +84,13 @@ public:
                                 });
             }
         }
-        table_.is("json") ? print_data(audit_json(audits)) : table_.show(audit_sections(audits));
+        if (table_.is("json")) {
+            TextSink out(print_data);
+            write_audit_json(out, audits);
+            out.flush();
+        } else {
+            table_.show(audit_sections(audits));
+        }
         return ExitCode::good;
     }
 

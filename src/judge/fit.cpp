@@ -130,10 +130,11 @@ void fit_to_traffic(Fit& fit, const FitSettings& settings) {
     const std::vector<TrafficSite> sites = traffic_sites({&fit.fitted.shapes, &fit.held_out.shapes}, settings.models);
     fit.traffic = traffic_over(sites, counts, fit.operation, settings.models);
     const std::vector<TrafficSite> fitted = traffic_sites({&fit.fitted.shapes}, settings.models);
-    std::vector<TrafficLadder> ladders = traffic_ladders(fit.fitted, fitted, counts, settings.tolerance, settings.most_steps);
+    const std::size_t most_steps = settings.most_steps == 0 ? most_traffic_steps : std::min(settings.most_steps, most_traffic_steps);
+    std::vector<TrafficLadder> ladders = traffic_ladders(fit.fitted, fitted, counts, settings.tolerance, most_steps);
     if (ladders.empty()) {
-        const std::optional<double> reachable = least_tolerance(fit.fitted, settings.most_steps);
-        ladders = reachable ? traffic_ladders(fit.fitted, fitted, counts, *reachable, settings.most_steps) : std::vector<TrafficLadder>{};
+        const std::optional<double> reachable = least_tolerance(fit.fitted, most_steps);
+        ladders = reachable ? traffic_ladders(fit.fitted, fitted, counts, *reachable, most_steps) : std::vector<TrafficLadder>{};
     }
     if (ladders.empty()) {
         return;

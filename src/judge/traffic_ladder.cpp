@@ -125,10 +125,17 @@ BandCosts band_costs(const std::vector<Column>& columns, std::size_t first, std:
     return band;
 }
 
+/// The last of the steps that serve the first so many rows.
+struct LastStep {
+    double cost = impossible;  // of all of them
+    std::size_t first_row = 0;
+    std::size_t prescription = 0;
+};
+
 /// Of each number of steps, the steps over M: the best way to serve the first j rows ends with a step over rows i … j − 1.
 Steps cheapest_steps(const BandCosts& band, std::size_t most) {
     const std::size_t rows = band.rows.size();
-    std::vector<Steps> best(rows + 1, Steps(std::min(rows, most) + 1));  // [j][steps]
+    std::vector<std::vector<LastStep>> best(rows + 1, std::vector<LastStep>(std::min(rows, most) + 1));  // [j][steps]
     best[0][0].cost = 0;
     for (std::size_t j = 1; j <= rows; ++j) {
         std::vector<double> sum(band.cost.front().size(), 0);
@@ -140,13 +147,22 @@ Steps cheapest_steps(const BandCosts& band, std::size_t most) {
             }
             for (std::size_t k = 1; k < best[j].size(); ++k) {
                 if (best[i][k - 1].cost + *least < best[j][k].cost) {
-                    best[j][k] = {best[i][k - 1].cost + *least, best[i][k - 1].parts};
-                    best[j][k].parts.push_back({band.rows[j - 1], static_cast<std::size_t>(least - sum.begin())});
+                    best[j][k] = {best[i][k - 1].cost + *least, i, static_cast<std::size_t>(least - sum.begin())};
                 }
             }
         }
     }
-    return best.back();
+    Steps out(best.back().size());
+    for (std::size_t steps = 0; steps < out.size(); ++steps) {
+        out[steps].cost = best.back()[steps].cost;
+        std::size_t j = rows;
+        for (std::size_t k = steps; k > 0 && out[steps].cost < impossible; --k) {
+            out[steps].parts.push_back({band.rows[j - 1], best[j][k].prescription});
+            j = best[j][k].first_row;
+        }
+        std::reverse(out[steps].parts.begin(), out[steps].parts.end());
+    }
+    return out;
 }
 
 }  // namespace

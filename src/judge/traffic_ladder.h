@@ -12,6 +12,9 @@ struct TrafficLadder {
     double us_per_token = 0;  // what it takes beyond the best measured
 };
 
+/// More than anybody writes into a launcher; the memory for the ladders grows with the square of it.
+inline constexpr std::size_t most_traffic_steps = 256;
+
 /// Of each number of steps the ladder of the least expected time that loses at most `cap` (0.02) on every shape of `losses`, the fewest
 /// steps first, as long as more steps take less time; at most `most_steps` (0: any number). Batches take the steps of the next measured
 /// rows. A configuration that was measured on neither side of a batch is taken to lose the cap there. Empty: none is within the cap.

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "judge/audit.h"
 #include "report/sections.h"
+#include "support/text_sink.h"
 
 namespace normtune {
 
@@ -14,6 +14,6 @@ namespace normtune {
 std::vector<Section> audit_sections(std::span<const Audit> audits);
 
 /// schemas/audit.schema.json; an entry a device.
-std::string audit_json(std::span<const Audit> audits);
+void write_audit_json(TextSink& out, std::span<const Audit> audits);
 
 }  // namespace normtune

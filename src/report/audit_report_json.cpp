@@ -58,7 +58,8 @@ json problem_json(const Audit& audit, const ProblemAudit& problem) {
             {"rules", std::move(rules)}};
 }
 
-json to_json(const Audit& audit) {
+/// All but its problems.
+json head_json(const Audit& audit) {
     json heuristics = json::array();
     for (std::size_t i = 0; i < audit.heuristics.size(); ++i) {
         const ThumbRule& heuristic = audit.heuristics[i];
@@ -75,13 +76,20 @@ json to_json(const Audit& audit) {
     return {{"device", to_json(audit.rankings.front().device())},
             {"heuristics", std::move(heuristics)},
             {"rules", std::move(rules)},
-            {"problems", json_list(audit.problems, [&](const ProblemAudit& problem) { return problem_json(audit, problem); })}};
+            {"problems", json::array()}};
 }
 
 }  // namespace
 
-std::string audit_json(std::span<const Audit> audits) {
-    return json_document(audit_schema_version, {{"devices", json_list(audits, [](const Audit& audit) { return to_json(audit); })}});
+void write_audit_json(TextSink& out, std::span<const Audit> audits) {
+    const WriteElement device = [&](std::size_t i, std::string_view margin) {
+        const Audit& audit = audits[i];
+        const WriteElement problem = [&](std::size_t j, std::string_view deeper) {
+            write_json(out, problem_json(audit, audit.problems[j]), deeper);
+        };
+        write_json_with(out, head_json(audit), "problems", audit.problems.size(), problem, margin);
+    };
+    write_json_document(out, audit_schema_version, {{"devices", json::array()}}, "devices", audits.size(), device);
 }
 
 }  // namespace normtune

@@ -29,8 +29,16 @@ nlohmann::json json_if(bool there, const T& value) {
 
 /// The whole document: `members`, the schema's version and normtune's.
 std::string json_document(int schema_version, nlohmann::json members);
-/// Writes the same, with the list that `members` has empty and is too long to be held: its elements are made one by one.
+
+/// Writes the value, each of its further lines behind the margin.
+void write_json(TextSink& out, const nlohmann::json& value, std::string_view margin);
+/// Writes an element of a list, by its number, each of its further lines behind the margin.
+using WriteElement = std::function<void(std::size_t i, std::string_view margin)>;
+/// Writes `members` with the list that they have empty and that is too long to be held: its elements are written one by one.
+void write_json_with(TextSink& out, const nlohmann::json& members, std::string_view list, std::size_t length, const WriteElement& write,
+                     std::string_view margin);
+/// The same of a whole document.
 void write_json_document(TextSink& out, int schema_version, nlohmann::json members, std::string_view list, std::size_t length,
-                         const std::function<nlohmann::json(std::size_t)>& make);
+                         const WriteElement& write);
 
 }  // namespace normtune

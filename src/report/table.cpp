@@ -255,7 +255,8 @@ std::string Table::text(const Style& style) const {
 
 std::string Table::csv() const {
     std::string out;
-    for (const std::vector<std::string>& line : lines_) {
+    for (std::vector<std::string> line : lines_) {
+        std::transform(line.begin(), line.end(), line.begin(), report_for_terminal);  // a CI's runner may see it
         out += csv_line(line);
     }
     return out;

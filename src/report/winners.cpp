@@ -29,7 +29,7 @@ Winner winner_of(const ProblemRanking& ranking) {
 std::vector<Winner> find(const Results& results, Whose whose, bool wanted) {
     std::unordered_set<std::string> ranked;
     for (const Record& record : results.records) {
-        if (record.measurement && record.measurement->rank == 1) {
+        if (record.measurement && record.measurement->rank > 0) {
             ranked.insert(record.problem.key());
         }
     }

@@ -188,12 +188,32 @@ std::string for_html_script(std::string_view json) {
     std::string out;
     each_character(json, [&](char32_t c, std::string_view sequence) {
         // In JSON these stand inside texts alone, where an escape means the same.
-        if (c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029) {
+        if (c == '<' || c == '>' || c == '&') {
             out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        } else if (c >= 0x7F && (is_control(c) || is_unseen(c))) {
+            out += '\\';
+            add_visible(out, c, sequence);
         } else {
             out += sequence;
         }
     });
+    return out;
+}
+
+std::string for_json(std::string json) {
+    constexpr std::string_view command = "##[";
+    if (json.find(command) == std::string::npos &&
+        std::all_of(json.begin(), json.end(), [](char c) { return static_cast<unsigned char>(c) < 0x7F; })) {
+        return json;
+    }
+    std::string out;
+    for (std::string_view rest = json; !rest.empty();) {
+        const std::size_t length = std::max<std::size_t>(utf8_sequence_length(rest), 1);
+        const char32_t c = code_point(rest.substr(0, length));
+        const bool escaped = rest.starts_with(command) || (c >= 0x7F && (is_control(c) || is_unseen(c)));
+        out += escaped ? fmt::format("\\u{:04x}", static_cast<unsigned>(c)) : std::string(rest.substr(0, length));
+        rest.remove_prefix(length);
+    }
     return out;
 }
 

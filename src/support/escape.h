@@ -27,8 +27,11 @@ std::string for_xml(std::string_view text);
 
 /// Text and quoted attributes of HTML; controls and what turns the direction of writing are visible, as for_terminal has them.
 std::string for_html(std::string_view text);
-/// A JSON text inside a <script> element: the same value, with nothing that HTML or JavaScript would end it by.
+/// A JSON text inside a <script> element, with nothing that HTML or JavaScript would end it by; texts show what for_html does.
 std::string for_html_script(std::string_view json);
+
+/// A JSON text that a terminal or a CI's runner may show: the same value, with escapes for what JSON itself leaves as it is.
+std::string for_json(std::string json);
 
 /// One word of a shell's command line, quoted where need be; the command can be pasted from a terminal.
 std::string for_shell(std::string_view word);

@@ -109,7 +109,7 @@ def readers(folder, check):
     liger_csv(work / "b.csv", 2.0, EVIL)
     compare = "normtune compare a.csv b.csv"
     gate = "normtune gate --baseline a.csv --candidate b.csv --github --junit evil.xml --markdown evil.md"
-    for command in (compare, gate, f"{gate} 2>&1"):
+    for command in (compare, gate, f"{gate} 2>&1", f"{compare} --format json", f"{compare} --format csv"):
         out = folder.run(command).stdout.decode("utf-8")
         check("add-mask" in out, f"{command} does not show what is in the file: {out}")
         for line in out.splitlines():
@@ -117,7 +117,7 @@ def readers(folder, check):
             ours = line.startswith(("::error title=normtune", "::warning title=normtune"))
             check(ours or not command_line, f"{command} prints a workflow command: {line!r}")
             check("##[" not in line or ours, f"{command} prints a workflow command of the old form: {line!r}")
-        wrong = {c for c in out if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c == "\u202e"}
+        wrong = {c for c in out.replace("\r\n", "\n") if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c == "\u202e"}
         check(not wrong, f"{command} prints controls: {wrong}")
     markdowns = [folder.run(f"{compare} --format markdown").stdout.decode(), (work / "evil.md").read_text()]
     for out in markdowns:
@@ -146,7 +146,8 @@ def readers(folder, check):
         record.pop("measurement", None)
         record["outcome"] = "crashed"
     (work / "evil.json").write_text(json.dumps(results))
-    for command in ("best", "audit", "fit", "merge -o evil_merged", "audit --format markdown", "best --format cpp", "best --format triton"):
+    for command in ("best", "audit", "fit", "merge -o evil_merged", "audit --format markdown", "audit --format json", "best --format cpp",
+                    "best --format triton"):
         result = folder.run(f"normtune {command} evil.json")
         out = (result.stdout + result.stderr).decode("utf-8")
         check(result.returncode in (0, 1, 2) and "internal error" not in out, f"{command}: {out}")

@@ -31,6 +31,14 @@ Results two_problems() {
     return results;
 }
 
+TEST(Winners, AProblemWhoseRanksBeginLaterHasOneToo) {
+    Results results = two_problems();
+    results.records[1].measurement->rank = 7;
+    const std::vector<Winner> winners = find_winners(results);
+    ASSERT_EQ(winners.size(), 1u);
+    EXPECT_EQ(winners[0].record, &results.records[2]);
+}
+
 TEST(Winners, AreTheFirstOfTheirProblemAmongWhatPassed) {
     const Results results = two_problems();
     const std::vector<Winner> winners = find_winners(results);

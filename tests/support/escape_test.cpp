@@ -57,8 +57,13 @@ TEST(Escape, HtmlHasNoMarkupAndNothingUnseen) {
 }
 
 TEST(Escape, AScriptElementHoldsAnyJson) {
-    EXPECT_EQ(for_html_script("[\"</script><!--&\xE2\x80\xA8\xE2\x80\xA9 µ\", 1]"),
-              "[\"\\u003c/script\\u003e\\u003c!--\\u0026\\u2028\\u2029 µ\", 1]");
+    EXPECT_EQ(for_html_script("[\"</script><!--&\xE2\x80\xA8\xE2\x80\xAE\xC2\x9B µ\", 1]"),
+              "[\"\\u003c/script\\u003e\\u003c!--\\u0026\\\\u2028\\\\u202e\\\\x9b µ\", 1]");
+}
+
+TEST(Escape, JsonStaysTheSameValueWithoutControls) {
+    EXPECT_EQ(for_json("[\"a\\n<b>\",\n 1]"), "[\"a\\n<b>\",\n 1]");
+    EXPECT_EQ(for_json("[\"\xC2\x9B\x7F\xE2\x80\xAE µ ##[x]\"]"), "[\"\\u009b\\u007f\\u202e µ \\u0023#[x]\"]");
 }
 
 TEST(Escape, ShellReadsTheWordBack) {
