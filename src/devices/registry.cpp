@@ -120,6 +120,11 @@ std::string kernels_digest(const DeviceInfo& device, const std::string& script) 
     return content_hash(text.data(), text.size());
 }
 
+std::string kernels_compiler(const DeviceInfo& device) {
+    const BackendRow& row = backend_row(device.backend);
+    return row.compiler ? row.compiler(device)->name() : row.built_by;
+}
+
 std::optional<int> run_as_backends_child(int argc, char** argv) {
     for (const BackendRow& row : rows()) {
         if (const std::optional<int> status = row.run_as_child == nullptr ? std::nullopt : row.run_as_child(argc, argv)) {

@@ -35,6 +35,7 @@ struct BackendRow {
     std::vector<DeviceInfo> planned = {};  // well-known devices, for planning with none here
     /// The run-time compiler for a device that need not be here; null: it compiles nothing at run time.
     std::function<std::unique_ptr<CodeCompiler>(const DeviceInfo&)> compiler = nullptr;
+    std::string built_by = {};  // compiled the kernels, where they are in the executable
     /// This process as a child that the backend started: its exit status; nothing where the command line is not one's.
     std::optional<int> (*run_as_child)(int argc, char** argv) = nullptr;
     /// Holds a device's clock until the last owner lets go, and gives it back whatever becomes of this process. Null: there is no
@@ -79,6 +80,10 @@ DeviceInfo describe_device(Backend backend, int ordinal, const std::string& scri
 /// executable's build on a CPU, of the script and what it plays on the replay device. Throws InputError: there is no
 /// compiler, or no script; SystemError: the executable does not say which build it is.
 std::string kernels_digest(const DeviceInfo& device, const std::string& script);
+
+/// What compiles the device's kernels, with its version: "NVRTC 13.0"; empty: nothing does. Throws InputError: the compiler is not
+/// installed.
+std::string kernels_compiler(const DeviceInfo& device);
 
 /// This process as a backend's own child: its exit status; nothing where the command line is not one's.
 std::optional<int> run_as_backends_child(int argc, char** argv);

@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 
+#include "devices/registry.h"
 #include "support/clock.h"
 #include "support/utf8.h"
 #include "support/version.h"
@@ -41,6 +42,7 @@ Environment describe_environment(const DeviceInfo& device, std::uint64_t seed) {
     environment.device = device;
     environment.started = utc_timestamp();
     environment.seed = seed;
+    environment.compiler = to_utf8(kernels_compiler(device));
     return environment;
 }
 

@@ -60,6 +60,7 @@ HistoryRun run_of(const Record& record, const Environment& environment, const st
     run.has_uuid = !device.uuid.empty() && (record.device_id.empty() || record.device_id == device.id);
     run.device_id = run.has_uuid ? device.uuid : record.device_id.empty() ? device.id : record.device_id;
     run.driver = device.driver;
+    run.compiler = environment.compiler;
     run.revision = environment.source_revision;
     run.source = source;
     label(run.started, labels.started);

@@ -174,6 +174,7 @@ Environment joined_environment(const std::vector<MergedRun>& runs) {
     Joined device(out.device.name);
     Joined arch(out.device.arch);
     Joined driver(out.device.driver);
+    Joined compiler(out.compiler);
     for (const MergedRun& run : runs) {
         const Environment& environment = run.environment;
         version.add(environment.normtune_version);
@@ -183,6 +184,7 @@ Environment joined_environment(const std::vector<MergedRun>& runs) {
         device.add(environment.device.name);
         arch.add(environment.device.arch);
         driver.add(environment.device.driver);
+        compiler.add(environment.compiler);
         out.started = std::min(out.started, environment.started);
         for (const std::string& provider : environment.providers) {
             if (std::find(out.providers.begin(), out.providers.end(), provider) == out.providers.end()) {

@@ -50,6 +50,7 @@ struct Environment {
     DeviceInfo device;
     std::string started;  // UTC
     std::uint64_t seed = 0;
+    std::string compiler;                // of normtune's kernels: "NVRTC 13.0", or the executable's own; empty: not told
     std::vector<std::string> providers;  // of Python that took part: "liger 0.6.4"
 };
 

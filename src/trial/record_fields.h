@@ -121,6 +121,9 @@ void describe(V& v, T& environment) {
     v("os", environment.os, "Operating system and kernel");
     v("started", environment.started, "When the run began; UTC", {.form = TextForm::timestamp});
     v("seed", environment.seed, "Seed of the order of trials and of the inputs; up to 64 bits", count);
+    v("compiler", environment.compiler,
+      "What compiled normtune's kernels, with its version: NVRTC or hiprtc, on a CPU the executable's compiler; left out where none did",
+      {.added = true, .omit_empty = true});
     v("providers", environment.providers, "Python providers that took part, each with its version", {.added = true, .omit_empty = true});
 }
 

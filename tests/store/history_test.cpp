@@ -151,6 +151,9 @@ TEST(HistoryRows, ResultsBecomeABatchADevice) {
     EXPECT_EQ(one.batches[0].points[0].times.p50_us, 10);
     EXPECT_TRUE(one.remarks.empty());
     HistoryLabels labels;
+    EXPECT_EQ(one.batches[0].run.compiler, "") << "an older file's";
+    results.environment.compiler = "NVRTC 13.0";
+    EXPECT_EQ(history_of(results, "r.json", {}).batches[0].run.compiler, "NVRTC 13.0");
     labels.revision = "def";
     labels.compiler = "nvcc 13";
     EXPECT_EQ(history_of(results, "r.json", labels).batches[0].run.compiler, "nvcc 13");

@@ -169,10 +169,12 @@ TEST(Merge, TheEnvironmentSaysAllThatTookPart) {
     NamedResults a{"a", run_of({1})};
     NamedResults b{"b", run_of({2})};
     b.results.environment.hostname = "bench-2";
+    a.results.environment.compiler = b.results.environment.compiler = "GCC 12.2.0";
     b.results.environment.started = "2026-11-20T22:00:00Z";
     b.results.command = {"normtune", "sweep", "--tokens", "2"};
     const Results both = merge_results({a, b}, {}).results;
     EXPECT_EQ(both.environment.hostname, "bench-1;bench-2");
+    EXPECT_EQ(both.environment.compiler, "GCC 12.2.0");
     EXPECT_EQ(both.environment.started, "2026-11-20T22:00:00Z");
     EXPECT_EQ(both.environment.device.driver, a.results.environment.device.driver);
     const Results three = merge_results({{"both", both}, {"c", run_of({3})}}, {}).results;

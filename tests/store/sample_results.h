@@ -71,6 +71,7 @@ inline Results sample_results() {
     e.device.compute_units = 2;
     e.device.cache_bytes = 32 << 20;
     e.started = "2026-11-20T23:59:00Z";
+    e.compiler = "GCC 12.2.0";
     e.seed = std::numeric_limits<std::uint64_t>::max();
     results.command = {"normtune", "sweep", "--shapes", "qwen3", "--tokens", "128"};
 

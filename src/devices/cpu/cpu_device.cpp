@@ -11,6 +11,7 @@
 #include "kernels/cpu/instruction_sets.h"
 #include "support/build_id.h"
 #include "support/error.h"
+#include "support/version.h"
 
 namespace normtune::cpu {
 
@@ -98,7 +99,8 @@ BackendRow backend() {
                 },
             .describe = [](int ordinal, const std::string&) { return describe(ordinal); },
             .open = [](int ordinal, const std::string&) { return open(ordinal); },
-            .kernels = [](const DeviceInfo&, const std::string&) { return kernels_text(); }};
+            .kernels = [](const DeviceInfo&, const std::string&) { return kernels_text(); },
+            .built_by = std::string(build_compiler())};
 }
 
 CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)

@@ -263,6 +263,7 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Environ
     const auto told = [](const std::string& text) { return text.empty() ? std::string("not told") : text; };
     return {{"device", fmt::format("{} ({}, {})", device.name, device.arch, backend_names.name(device.backend))},
             {"driver", told(device.driver)},
+            {"compiler of the kernels", told(environment.compiler)},
             {"UUID", told(device.uuid)},
             {"compute units", fmt::format("{}", device.compute_units)},
             {"last-level cache", byte_text(device.cache_bytes)},
