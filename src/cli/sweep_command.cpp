@@ -53,7 +53,7 @@ public:
         if (table_.is("json")) {
             print_data(winners_json({&shown, 1}, nullptr, prices));
         } else {
-            std::vector<Section> sections = winners_sections(shown);
+            std::vector<Section> sections = winners_sections(shown, admitted ? std::span<const Record>() : result.under_way);
             if (admitted) {
                 std::ranges::move(price_sections(prices, restriction), std::back_inserter(sections));
             }

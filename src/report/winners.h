@@ -35,8 +35,8 @@ std::vector<Winner> find_leaders(const Results& results);
 
 /// A line a winner, and what its columns say.
 Section winners_section(const std::vector<Winner>& winners);
-/// Winners and leaders; that nothing was measured, where there are none.
-std::vector<Section> winners_sections(const Results& results);
+/// Winners and leaders; that nothing was measured, where there are none. `under_way`: trials that have rounds and are not complete.
+std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way = {});
 std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
 
 /// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device; `prices`:

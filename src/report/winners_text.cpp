@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -89,13 +90,27 @@ std::string dependent_note(const std::vector<Winner>& winners) {
                                 dependent, winners.size());
 }
 
+/// A line more where the best has not all its rounds.
+void say_incomplete(Section& section, const std::vector<Winner>& leaders, const std::set<std::string>& incomplete) {
+    const auto count =
+        std::ranges::count_if(leaders, [&](const Winner& leader) { return incomplete.contains(leader.record->trial_key()); });
+    if (count == 1 && leaders.size() == 1) {
+        const std::size_t rounds = leaders.front().record->measurement->rounds.size();
+        section.note +=
+            fmt::format("It was still being measured, after {} round{}: it is measured again.\n", rounds, rounds == 1 ? "" : "s");
+    } else if (count > 0) {
+        section.note += fmt::format("{} of them were still being measured: they are measured again.\n", count);
+    }
+}
+
 Section leaders_section(const std::vector<Winner>& leaders) {
     Section section{"Best so far", Table("problem|configuration|>p50 us|>GB/s|>limit|>measured"),
                     "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
     for (const Winner& leader : leaders) {
         const Measurement& measurement = *leader.record->measurement;
         section.table.add({leader.record->problem.key(), leader.record->candidate.identity(), three_digits(measurement.p50_us),
-                           three_digits(measurement.gbps), ratio_text(measurement.limit_ratio), grouped(leader.measured)});
+                           three_digits(measurement.gbps), measurement.limit_ratio > 0 ? ratio_text(measurement.limit_ratio) : "-",
+                           grouped(leader.measured)});
     }
     return section;
 }
@@ -107,8 +122,20 @@ Section winners_section(const std::vector<Winner>& winners) {
             std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners) + dependent_note(winners)};
 }
 
-std::vector<Section> winners_sections(const Results& results) {
-    return winners_sections(find_winners(results), find_leaders(results));
+std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way) {
+    if (under_way.empty()) {
+        return winners_sections(find_winners(results), find_leaders(results));
+    }
+    Results all = results;
+    std::set<std::string> incomplete;
+    for (const Record& record : under_way) {
+        incomplete.insert(record.trial_key());
+        all.records.push_back(record);
+    }
+    const std::vector<Winner> leaders = find_leaders(all);
+    std::vector<Section> out = winners_sections(find_winners(results), leaders);
+    say_incomplete(out.back(), leaders, incomplete);
+    return out;
 }
 
 std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders) {

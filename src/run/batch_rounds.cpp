@@ -167,6 +167,19 @@ void BatchRounds::stop(std::size_t i, StopReason reason) {
     }
 }
 
+std::vector<Record> BatchRounds::under_way() const {
+    std::vector<Record> out;
+    for (const RunningTrial& trial : batch_) {
+        if (!trial.stopped && !trial.incumbent && !trial.series.empty()) {
+            Record& record = out.emplace_back(trial.record);
+            record.timestamp = utc_timestamp();
+            record.outcome = Outcome::passed;
+            record.measurement = measurement(trial, trial.series, 0, StopReason::none);
+        }
+    }
+    return out;
+}
+
 void BatchRounds::report() const {
     double in_part = 0;
     for (const RunningTrial& trial : batch_) {

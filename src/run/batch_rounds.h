@@ -53,6 +53,8 @@ public:
     bool out_of_time() const override { return past(context_.end); }
     void stop(std::size_t i, StopReason reason) override;
     void report() const;
+    /// Of each trial that has a round and is not complete what its rounds say.
+    std::vector<Record> under_way() const;
     /// Why nothing of the problem can be measured any more.
     const std::optional<Failure>& lost() const { return lost_; }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "run/finals.h"
+#include "run/interrupt.h"
 #include "run/repeat.h"
 #include "support/clock.h"
 #include "support/random.h"
@@ -327,7 +328,14 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     const BatchContext context{options_, problem_,    candidates_, sessions_,     recorder_,
                                rounds_,  rounds_end_, batches_,    has_incumbent, partners_};
     BatchRounds rounds(context, batch);
-    measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
+    try {
+        measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
+    } catch (const Interrupted&) {
+        for (Record& record : rounds.under_way()) {
+            recorder_.add_under_way(std::move(record));
+        }
+        throw;
+    }
     lost_ = rounds.lost();
     rounds.report();
     for (const RunningTrial& trial : batch) {

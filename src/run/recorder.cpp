@@ -85,6 +85,16 @@ std::vector<Record> Recorder::take_twins() {
     return std::exchange(twins_, {});
 }
 
+void Recorder::add_under_way(Record record) {
+    const std::lock_guard lock(mutex_);
+    under_way_.push_back(std::move(record));
+}
+
+std::vector<Record> Recorder::take_under_way() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(under_way_, {});
+}
+
 void Recorder::forget(const std::string& problem_key) {
     const std::lock_guard lock(mutex_);
     journal_.append(VoidEntry{problem_key});

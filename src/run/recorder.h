@@ -36,6 +36,9 @@ public:
     /// The second series of a trial that was added; kept here alone.
     void add_twin(Record record);
     std::vector<Record> take_twins();
+    /// A trial that an interrupt left after some of its rounds; kept here alone.
+    void add_under_way(Record record);
+    std::vector<Record> take_under_way();
     /// All that is recorded of the problem is void.
     void forget(const std::string& problem_key);
 
@@ -57,6 +60,7 @@ private:
     ProgressSink& sink_;
     std::unordered_map<std::string, std::unordered_map<std::string, Record>> records_;  // by problem, candidate
     std::vector<Record> twins_;
+    std::vector<Record> under_way_;
     std::unordered_set<std::string> finals_;  // problem keys
     std::uint64_t trials_total_;
     std::uint64_t trials_done_ = 0;

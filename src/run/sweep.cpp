@@ -310,6 +310,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     result.twin.environment = header.environment;
     result.twin.command = header.command;
     result.twin.records = recorder.take_twins();
+    result.under_way = recorder.take_under_way();
     store.keep(result.results, header, recorder);
     for (const Record& record : result.results.records) {
         result.incorrect += record.outcome == Outcome::incorrect ? 1 : 0;

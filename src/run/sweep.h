@@ -76,9 +76,10 @@ public:
 };
 
 struct SweepResult {
-    Results results;           // also written to out_folder as results.csv, results.json, liger.csv
-    Results twin;              // with SweepOptions::twins: the same trials' second series, unranked; not in the journal
-    bool interrupted = false;  // SIGINT or SIGTERM: results of what was done are written, resume goes on
+    Results results;                // also written to out_folder as results.csv, results.json, liger.csv
+    Results twin;                   // with SweepOptions::twins: the same trials' second series, unranked; not in the journal
+    std::vector<Record> under_way;  // what an interrupt left incomplete, by the rounds that it has; in no file
+    bool interrupted = false;       // SIGINT or SIGTERM: results of what was done are written, resume goes on
     std::uint64_t incorrect = 0;
     std::uint64_t crashed = 0;  // crashed and timed_out
 };

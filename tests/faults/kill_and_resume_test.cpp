@@ -207,6 +207,34 @@ TEST(KillAndResume, AnInterruptWritesWhatIsThereAndTheRestFollows) {
     EXPECT_EQ(csv_trials(options.out_folder).size(), trials);
 }
 
+TEST(KillAndResume, AnInterruptBeforeATrialIsCompleteKeepsWhatItsRoundsSaid) {
+    const TemporaryFolder folder;
+    const SweepOptions options = three_problems(folder, "out");
+    // The signal comes in the second round: the first has six trials, the copy and the empty launch.
+    struct InterruptingSink : RecordingSink {
+        void update(const Progress& progress) override {
+            RecordingSink::update(progress);
+            measuring = measuring || progress.doing == "measuring the copy";
+            if (measuring && ++measured == 12) {
+                raise(SIGINT);
+            }
+        }
+        bool measuring = false;
+        int measured = 0;
+    } interrupting;
+    const SweepResult result = run_sweep(options, interrupting);
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_TRUE(result.results.records.empty());
+    ASSERT_EQ(result.under_way.size(), 6U);
+    for (const Record& record : result.under_way) {
+        ASSERT_TRUE(record.measurement);
+        EXPECT_GT(record.measurement->p50_us, 0);
+        EXPECT_GE(record.measurement->rounds.size(), 1U);
+        EXPECT_LE(record.measurement->rounds.size(), 2U);
+    }
+    EXPECT_TRUE(read_journal(options.out_folder).records.empty());
+}
+
 TEST(KillAndResume, AHangingTrialDoesNotHoldUpAnInterrupt) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "faults: [{at: measure, do: hang}]\n");

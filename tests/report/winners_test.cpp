@@ -139,6 +139,23 @@ TEST(Winners, WithoutFinalsTheBestSoFarIsNamed) {
     EXPECT_EQ(sections[1].table.lines().at(1).at(1), results.records[6].candidate.key());
 }
 
+TEST(Winners, WhatWasUnderWayIsNamedWhereNothingIsComplete) {
+    std::vector<Record> under_way{measured_record(problem_of(8, 8), 2, 7, 0), measured_record(problem_of(8, 8), 1, 5, 0)};
+    under_way[1].measurement->limit_ratio = 0;
+    const std::string text = sections_text(winners_sections(Results(), under_way), ReportFormat::table, {});
+    EXPECT_NE(text.find("Best so far"), std::string::npos) << text;
+    EXPECT_NE(text.find(under_way[1].candidate.key()), std::string::npos) << text;
+    EXPECT_EQ(text.find(under_way[0].candidate.key()), std::string::npos) << text;
+    EXPECT_NE(text.find("still being measured, after "), std::string::npos) << text;
+    EXPECT_EQ(text.find("0.00x"), std::string::npos) << "the copy was not measured yet";
+
+    const std::vector<Record> slower{measured_record(problem_of(8, 8), 4, 99, 0)};
+    Results results;
+    results.records.push_back(under_way[1]);
+    const std::string recorded = sections_text(winners_sections(results, slower), ReportFormat::table, {});
+    EXPECT_EQ(recorded.find("still being measured"), std::string::npos) << recorded;
+}
+
 TEST(Winners, JsonHasWhatTheTableHas) {
     const Results results = two_problems();
     const nlohmann::json json = nlohmann::json::parse(winners_json({&results, 1}));
