@@ -52,6 +52,28 @@ void write_legend(TextSink& out, const Plot& plot) {
     out += "</ul>\n";
 }
 
+/// A long word, as keys are, may break behind a point or a slash before it breaks anywhere.
+std::string breakable(std::string_view text) {
+    constexpr std::size_t long_word = 20;
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        std::string_view word = text.substr(0, end);
+        while (end > long_word) {
+            const std::size_t at = word.find_first_of("./");
+            if (at == std::string_view::npos) {
+                break;
+            }
+            out += for_html(word.substr(0, at + 1)) + "<wbr>";
+            word.remove_prefix(at + 1);
+        }
+        out += for_html(word);
+        out += end < text.size() ? " " : "";
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
 Numbers table_of(const Panel& panel) {
     return panel.numbers.lines.empty() ? numbers_of(panel) : panel.numbers;
 }
@@ -72,7 +94,7 @@ void write_page(TextSink& out, std::string_view title, const std::vector<PageSec
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
         "<meta name=\"generator\" content=\"normtune {}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
         digest_source(script), digest_source(css), for_html(version()), for_html(title), css);
-    out += fmt::format("<header><h1>{}</h1>\n<nav aria-label=\"Sections\"><ul>", for_html(title));
+    out += fmt::format("<header><h1>{}</h1>\n<nav aria-label=\"Sections\"><ul>", breakable(title));
     for (const PageSection& section : sections) {
         out += fmt::format("<li><a href=\"#{}\">{}</a></li>", section.id, for_html(section.title));
     }
@@ -89,14 +111,14 @@ void write_page(TextSink& out, std::string_view title, const std::vector<PageSec
 }
 
 void write_paragraph(TextSink& out, std::string_view text, std::string_view css_class) {
-    out +=
-        css_class.empty() ? fmt::format("<p>{}</p>\n", for_html(text)) : fmt::format("<p class=\"{}\">{}</p>\n", css_class, for_html(text));
+    out += css_class.empty() ? fmt::format("<p>{}</p>\n", breakable(text))
+                             : fmt::format("<p class=\"{}\">{}</p>\n", css_class, breakable(text));
 }
 
 void write_cards(TextSink& out, const std::vector<std::pair<std::string, std::string>>& cards) {
     out += "<dl class=\"cards\">";
     for (const auto& [figure, what] : cards) {
-        out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", for_html(what), for_html(figure));
+        out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", breakable(what), for_html(figure));
     }
     out += "</dl>\n";
 }
@@ -127,7 +149,7 @@ void write_facts(TextSink& out, std::string_view caption, const std::vector<std:
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table class=\"facts\"><caption>{0}</caption><tbody>\n",
         for_html(caption));
     for (const auto& [name, value] : facts) {
-        out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", for_html(name), for_html(value));
+        out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", for_html(name), breakable(value));
     }
     out += "</tbody></table></div>\n";
 }
@@ -141,7 +163,7 @@ void write_plot(TextSink& out, const Plot& plot, int& next_id) {
         if (!open || panel.group != group) {
             out += open ? "</div>\n" : "";
             group = panel.group;
-            out += group.empty() ? "" : fmt::format("<h3>{}</h3>\n", for_html(group));
+            out += group.empty() ? "" : fmt::format("<h3>{}</h3>\n", breakable(group));
             out += "<div class=\"panels\">\n";
             open = true;
         }

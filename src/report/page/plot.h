@@ -26,6 +26,7 @@ struct PlotSeries {
         line,    // with points
         dashed,  // without
         cloud,   // many small dots
+        band,    // a line without points, in the area of its intervals
         boxes    // quartiles: from low to high, with a line at x
     };
     std::string name;

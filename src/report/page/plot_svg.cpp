@@ -152,6 +152,27 @@ void write_y_ticks(TextSink& out, const Layout& at) {
     }
 }
 
+/// The area of a series' intervals, an edge forth and the other back; a mark without one ends a piece of it.
+std::string area_of(const Layout& at, const PlotSeries& series, std::size_t number) {
+    std::string out;
+    std::vector<const Mark*> piece;
+    const auto close = [&] {
+        for (const Mark* mark : piece) {
+            out += fmt::format("{}{:.1f} {:.1f}", mark == piece.front() ? "M" : "L", at.x(mark->x), at.y(mark->low, number));
+        }
+        for (auto mark = piece.rbegin(); mark != piece.rend(); ++mark) {
+            out += fmt::format("L{:.1f} {:.1f}", at.x((*mark)->x), at.y((*mark)->high, number));
+        }
+        out += piece.empty() ? "" : "Z";
+        piece.clear();
+    };
+    for (const Mark& mark : series.marks) {
+        std::isnan(mark.low) ? close() : piece.push_back(&mark);
+    }
+    close();
+    return out;
+}
+
 /// Intervals, and the paths through or of all marks, below the marks.
 void write_below(TextSink& out, const Layout& at, std::size_t number) {
     const PlotSeries& series = at.panel.series[number];
@@ -170,10 +191,13 @@ void write_below(TextSink& out, const Layout& at, std::size_t number) {
         } else if (series.draw != PlotSeries::Draw::points) {
             path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
         }
-        if (series.draw != PlotSeries::Draw::boxes && !std::isnan(mark.low)) {
+        if (series.draw != PlotSeries::Draw::boxes && series.draw != PlotSeries::Draw::band && !std::isnan(mark.low)) {
             intervals += rows ? fmt::format("M{:.1f} {:.1f}H{:.1f}", at.x(mark.low), y, at.x(mark.high))
                               : fmt::format("M{:.1f} {:.1f}V{:.1f}", x, at.y(mark.low, number), at.y(mark.high, number));
         }
+    }
+    if (const std::string area = series.draw == PlotSeries::Draw::band ? area_of(at, series, number) : ""; !area.empty()) {
+        out += fmt::format("<path class=\"f c{}\" d=\"{}\"/>", series.style, area);
     }
     if (!intervals.empty()) {
         out += fmt::format("<path class=\"i c{}\" d=\"{}\"/>", series.style, intervals);
@@ -182,6 +206,7 @@ void write_below(TextSink& out, const Layout& at, std::size_t number) {
         const std::string_view kind = series.draw == PlotSeries::Draw::dashed  ? "d"
                                       : series.draw == PlotSeries::Draw::cloud ? "p"
                                       : series.draw == PlotSeries::Draw::boxes ? "q"
+                                      : series.draw == PlotSeries::Draw::band  ? "n"
                                                                                : "l";
         out += fmt::format("<path class=\"{} c{}\" d=\"{}\"/>", kind, series.style, path);
     }
@@ -264,6 +289,9 @@ void write_swatch(TextSink& out, const PlotSeries& series) {
             return;
         case PlotSeries::Draw::boxes:
             out += fmt::format("<path class=\"b c{0}\" d=\"M3 2H23v8H3Z\"/><path class=\"q c{0}\" d=\"M12 0v12\"/>", series.style);
+            return;
+        case PlotSeries::Draw::band:
+            out += fmt::format("<path class=\"f c{0}\" d=\"M1 2H25v8H1Z\"/><path class=\"n c{0}\" d=\"M1 6H25\"/>", series.style);
             return;
         case PlotSeries::Draw::dashed:
             out += fmt::format("<path class=\"d c{}\" d=\"M1 6H25\"/>", series.style);

@@ -113,7 +113,7 @@ public:
 
 private:
     const std::vector<HistoryNight>& nights() const { return trend_.series->nights; }
-    PlotSeries::Draw draw() const { return nights().size() > most_shapes ? PlotSeries::Draw::cloud : PlotSeries::Draw::points; }
+    PlotSeries::Draw draw() const { return nights().size() > most_shapes ? PlotSeries::Draw::band : PlotSeries::Draw::points; }
 
     Panel of(std::string title, bool labelled) const {
         Panel panel;
@@ -197,9 +197,11 @@ Plot plot_of(const History& history, const Trend& trend) {
     Plot plot{
         "series",
         "Night by night",
-        "p50 with bars from p20 to p80, which go on beyond an edge that they touch; dashed: the level, the median of the nights between "
-        "two changes. A dotted line is a change, with its cause, its size and the 95% interval. Beside it the copy and the floor (an "
-        "empty launch) of the same runs. No axis begins at 0. Regressions come first, then the series that changed last.",
+        fmt::format("p50 with bars from p20 to p80 (of more than {} nights a line in a band), which go on beyond an edge that they touch; "
+                    "dashed: the level, the median of the nights between two changes. A dotted line is a change, with its cause, its size "
+                    "and the 95% interval. Beside it the copy and the floor (an empty launch) of the same runs. No axis begins at 0. "
+                    "Regressions come first, then the series that changed last.",
+                    most_shapes),
         {}};
     if (all > most_series) {
         plot.caption += fmt::format(" {} of {} series are drawn; --problem, --config and --device-name choose others.", most_series, all);

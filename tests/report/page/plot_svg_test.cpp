@@ -53,6 +53,21 @@ TEST(PlotSvg, MarksAreWhereTheirValuesAre) {
     EXPECT_GT(at[0].second, at[2].second);  // up is more
 }
 
+TEST(PlotSvg, ABandIsALineInTheAreaOfItsIntervals) {
+    Panel panel = panel_of({{1, 5, 4, 6}, {10, 5, 4, 6}, {20, 5}, {50, 5, 4, 6}, {100, 5, 4, 6}});
+    panel.series.front().draw = PlotSeries::Draw::band;
+    const std::string svg = svg_of(panel);
+    EXPECT_TRUE(circles(svg).empty());
+    std::smatch area;
+    ASSERT_TRUE(std::regex_search(svg, area, std::regex("<path class=\"f c0\" d=\"([^\"]*)\"")));
+    EXPECT_EQ(count(area[1], "M"), 2U) << "a mark without an interval parts the area";
+    EXPECT_EQ(count(area[1], "Z"), 2U);
+    EXPECT_EQ(count(area[1], "L"), 6U);
+    std::smatch line;
+    ASSERT_TRUE(std::regex_search(svg, line, std::regex("<path class=\"n c0\" d=\"([^\"]*)\"")));
+    EXPECT_EQ(count(line[1], "L"), 4U) << "and not the line";
+}
+
 TEST(PlotSvg, AMarkSaysItsValueAndInterval) {
     const std::string svg = svg_of(panel_of({{10, 5, 4.5, 5.5}}));
     EXPECT_NE(svg.find("<title>normtune, 10: 5.00 (4.50 – 5.50)</title>"), std::string::npos) << svg;

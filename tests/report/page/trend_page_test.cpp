@@ -91,6 +91,12 @@ TEST(TrendPage, ForeignTextIsNoMarkup) {
     EXPECT_NE(page.find("&lt;img src=x&gt;"), std::string::npos);
 }
 
+TEST(TrendPage, ALongKeyBreaksBehindPointsAndSlashes) {
+    const std::string page = page_of(history_of("rms_norm/forward/bf16/llama/8192x4096"));
+    EXPECT_NE(page.find("<h3>rms_norm/<wbr>forward/<wbr>bf16/<wbr>llama/<wbr>8192x4096"), std::string::npos);
+    EXPECT_NE(page.find("fail: trend by policy default: "), std::string::npos) << "short words stay whole";
+}
+
 TEST(TrendPage, OfManySeriesThoseThatChangedAreDrawn) {
     History history = history_of("p", 45);
     std::swap(history.series.front(), history.series.back());
