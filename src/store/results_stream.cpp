@@ -43,6 +43,9 @@ private:
         if (text.empty()) {
             throw InputError(fmt::format("{}: is no results.json: it is empty", file_));
         }
+        if (text.starts_with("\x1f\x8b")) {
+            throw InputError(fmt::format("{}: is compressed; gunzip it first", file_));
+        }
         begun_ = first != std::string_view::npos;
         if (begun_ && text[first] != '{') {
             throw InputError(fmt::format("{}: is no results.json: it begins with {} and not with '{{'", file_,

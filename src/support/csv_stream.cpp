@@ -261,6 +261,9 @@ CsvColumns::CsvColumns(CsvReader& reader) {
     if (reader.line() == 0 && !reader.next()) {
         throw InputError(fmt::format("{}: is empty; a results file is needed", reader.file()));
     }
+    if (!reader.fields().empty() && reader.fields().front().starts_with("\x1f\x8b")) {
+        throw InputError(fmt::format("{}: is compressed; gunzip it first", reader.file()));
+    }
     for (const std::string_view name : reader.fields()) {
         if (name.find('\0') != std::string_view::npos || !is_utf8(name)) {
             reader.fail("is not text in UTF-8; a results file is needed");
