@@ -64,7 +64,9 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
     std::string out = fmt::format("{}: {} trial{} of {} problem{} {} not run.\n", why, grouped(trials), trials == 1 ? "" : "s",
                                   grouped(problems), problems == 1 ? "" : "s", trials == 1 ? "was" : "were");
     for (std::size_t i = 0; i < std::min(untouched.size(), most_faults_shown); ++i) {
-        out += fmt::format("  nothing of {} was measured\n", for_terminal(untouched[i]));
+        // An interrupt leaves trials with some of their rounds.
+        out += fmt::format(fmt::runtime(rule == interrupted_rule ? "  no trial of {} was complete\n" : "  nothing of {} was measured\n"),
+                           for_terminal(untouched[i]));
     }
     if (untouched.size() > most_faults_shown) {
         out += fmt::format("  and nothing of {} more problems\n", untouched.size() - most_faults_shown);

@@ -55,11 +55,13 @@ TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
         {"rms_norm/forward/bf16/llama/1x64", 9'000'000'000, 0, {{"cpu.grid", "no", 8'999'999'000}, {"budget", "", 1000}}, {}});
     results.plans.push_back({"rms_norm/forward/bf16/llama/2x64", 9, 4, {{"budget", "", 200}}, {}});
     results.plans.push_back({"rms_norm/forward/bf16/llama/3x64", 9, 4, {{"interrupted", "", 1}}, {}});
+    results.plans.push_back({"rms_norm/forward/bf16/llama/4x64", 9, 0, {{"interrupted", "", 9}}, {}});
     EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
               "The budget ran out: 1,200 trials of 2 problems were not run.\n"
               "  nothing of rms_norm/forward/bf16/llama/1x64 was measured\n"
-              "The sweep was interrupted: 1 trial of 1 problem was not run.\n");
+              "The sweep was interrupted: 10 trials of 2 problems were not run.\n"
+              "  no trial of rms_norm/forward/bf16/llama/4x64 was complete\n");
 }
 
 TEST(Outcomes, UnsupportedIsNoFault) {
