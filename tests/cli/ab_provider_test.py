@@ -100,6 +100,9 @@ def made_up(checks):
     checks.run(f"normtune ab norms.py:right toy_norms:all --after-python old {REPLAY} --out file", 1, "1 slower")
     checks.run(f"normtune ab toy_norms:all w4.t128.r1.row.registers.masked.per_row --before-python old {REPLAY} --out own", 0, "1 same")
     checks.run(f"normtune ab vendor any.py:all {REPLAY.replace('fp32', 'bf16')} --out beside", 1, "1 slower", "any:any")
+    gate = pathlib.Path(__file__).resolve().parents[2] / "scripts/ci_gate"
+    checks.run(f"{gate} --ab toy_norms:all toy_norms:all --out gate -- --before-python old --after-python new {REPLAY}", 1, "1 slower")
+    checks.expect("toy:rms_norm" in (checks.folder.work / "gate/gate.md").read_text(), "gate.md")
     checks.environment("many", "2.0", kernels=2)
     checks.environment("many_too", "2.1", kernels=2)
     checks.run(f"{TOYS.replace('old', 'many').replace('new', 'many_too')} {REPLAY} --out both", 1, "2 slower", "toy:other")

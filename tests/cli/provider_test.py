@@ -74,6 +74,19 @@ def measured(folder):
     expect(plan.returncode == 0 and b"test.claims" in plan.stdout, plan.stdout.decode(), plan.stderr.decode())
 
 
+def bits(folder):
+    """Rows at changing places of a batch: equal bits have one digest whatever M, and what the place changes is told."""
+    digests = set()
+    for rows in (4, 64):
+        folder.run(f"normtune verify --provider norms.py:places --candidates-only --batch-invariant --problem rms_norm/forward/fp32/llama/{rows}x32 "
+                   f"--backend cpu --out bits{rows} --quiet")
+        found = outcomes(folder, f"bits{rows}")
+        expect(all(record["outcome"] == "passed" for record in found.values()), found)
+        digests.add(found["right"]["bits"]["row_bits"])
+        digests.add(found["of_the_place"]["bits"]["row_bits"])  # of 4 rows each has one place alone
+    expect(len(digests) == 3 and "" in digests and "y[32][0] in a batch of 64" in found["of_the_place"]["bits"]["rows_differ"], digests, found)
+
+
 def own_outputs(folder, python):
     """Outputs in memory of its own are looked at as well; NumPy copies them."""
     run = folder.run(f"normtune sweep --provider norms.py:own --candidates-only --problem {PROBLEM} --backend cpu --python {python} --out d "
@@ -146,7 +159,7 @@ def main():
     normtune = pathlib.Path(parser.parse_args().normtune).resolve()
     if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
         library(str(normtune.parent / "libnormtune_worker.so"))
-        for part in (faults, measured):
+        for part in (faults, measured, bits):
             with harness.Folder(normtune) as folder:
                 part(folder)
         python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)

@@ -91,6 +91,16 @@ def right():
     return [Norm("right")]
 
 
+def of_the_place(x, y, rstd):
+    """Another last bit in the second half of the rows."""
+    for i in range(len(y) // 2, len(y)):
+        y[i] *= 1 + 2**-23
+
+
+def places():
+    return [Norm("right"), Norm("of_the_place", of_the_place)]
+
+
 def own():
     return [Norm("own", own=True)]
 
