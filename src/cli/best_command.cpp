@@ -8,6 +8,7 @@
 #include "cli/restriction_options.h"
 #include "cli/result_options.h"
 #include "cli/table_options.h"
+#include "cli/torch_folder.h"
 #include "devices/registry.h"
 #include "judge/nearest_device.h"
 #include "report/export/best_export.h"
@@ -32,14 +33,17 @@ public:
             "For an architecture that nobody measured, as sm_120: the winners of the\nnearest device in the results, and what speaks "
             "against them");
         declare_restriction(options, restriction_);
-        table_.declare(options, {"cpp", "triton"},
-                       "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
-                       "columns;\ntriton: a Python module for Triton launchers");
+        table_.declare(
+            options, {"cpp", "triton", "torch"},
+            "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
+            "columns;\ntriton: a Python module for Triton launchers; torch: a\nPython package with the kernels, in the folder of --out");
+        options.one("--out", folder(out_), "torch: new folder for the package");
         options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
         options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
+        options.example("normtune best results/run-20261120-120000 --format torch --out kernels");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
@@ -50,12 +54,19 @@ public:
         if (!for_.empty() && restriction_.any()) {
             throw InputError("--for proposes winners of another device; leave it out, or --batch-invariant and --deterministic");
         }
+        if (table_.is("torch") == out_.empty()) {
+            throw InputError("--format torch and --out DIR, a new folder for the package, go together");
+        }
+        if (table_.is("torch") && !for_.empty()) {
+            throw InputError(
+                "--for proposes launches, and machine code of one architecture does not run on another; leave --format torch out");
+        }
         const std::vector<Results> all = from_db_ ? read_store() : read_files();
         if (!for_.empty()) {
             return print_proposal(all);
         }
         if (restriction_.any()) {
-            const bool code = table_.is("cpp") || table_.is("triton");
+            const bool code = table_.is("cpp") || table_.is("triton") || table_.is("torch");
             const RestrictedResults admitted(all, restriction_, code ? Whose::own : Whose::all);
             show(admitted.results, admitted.ladders);
             return admitted.report_missing();
@@ -101,6 +112,9 @@ private:
             print_data(table_.is("json")  ? winners_json(all, nullptr, prices)
                        : table_.is("cpp") ? winners_cpp(exported_winners(all, any_device_))
                                           : winners_triton(exported_winners(all, any_device_)));
+        } else if (table_.is("torch")) {
+            table_.require_no_order();
+            print(write_torch_package(torch_package(all), out_));
         } else {
             std::vector<Section> shown = sections(all);
             if (restriction_.any()) {
@@ -176,6 +190,7 @@ private:
     std::size_t older_ = 0;
     Restriction restriction_;
     TableOptions table_;
+    std::string out_;
     bool any_device_ = false;
 };
 

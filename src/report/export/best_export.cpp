@@ -11,19 +11,6 @@
 namespace normtune {
 namespace {
 
-/// Do op, mode, dtype, casting, rows, cols, offset and row stride say everything of the problem?
-bool plainly_named(const Problem& problem) {
-    Problem plain;
-    plain.operation.op = problem.operation.op;
-    plain.operation.mode = problem.operation.mode;
-    plain.operation.dtype = problem.operation.dtype;
-    plain.operation.weight_dtype = problem.operation.dtype;
-    plain.operation.casting = problem.operation.casting;
-    plain.operation.offset = problem.operation.offset;
-    plain.shape = problem.shape;
-    return plain.same_work(problem);
-}
-
 auto place(const Record* record) {
     const Operation& operation = record->problem.operation;
     const Shape& shape = record->problem.shape;
@@ -43,7 +30,19 @@ void require_gpu(const DeviceInfo& device) {
 
 }  // namespace
 
-ExportedWinners exported_winners(std::span<const Results> runs, bool any_device) {
+bool plainly_named(const Problem& problem) {
+    Problem plain;
+    plain.operation.op = problem.operation.op;
+    plain.operation.mode = problem.operation.mode;
+    plain.operation.dtype = problem.operation.dtype;
+    plain.operation.weight_dtype = problem.operation.dtype;
+    plain.operation.casting = problem.operation.casting;
+    plain.operation.offset = problem.operation.offset;
+    plain.shape = problem.shape;
+    return plain.same_work(problem);
+}
+
+ExportedWinners exported_winners(std::span<const Results> runs, bool any_device, bool (*named)(const Problem&)) {
     ExportedWinners out;
     std::map<std::string, std::pair<std::string, const Record*>> latest;  // when its run started, and the winner
     for (const Results& run : runs) {
@@ -65,7 +64,7 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device)
         }
     }
     for (const auto& [key, winner] : latest) {
-        if (plainly_named(winner.second->problem)) {
+        if (named(winner.second->problem)) {
             out.winners.push_back(winner.second);
         } else {
             out.left_out.push_back(key);

@@ -17,9 +17,12 @@ struct ExportedWinners {
     std::vector<std::string> left_out;   // keys of problems that differ in something else (fp32 weights, in place, …)
 };
 
-/// Of a problem in several runs the one that started last holds. Throws InputError: several devices, no winner, or a CPU's or a replay
-/// device's where `any_device` does not ask for them.
-ExportedWinners exported_winners(std::span<const Results> runs, bool any_device = false);
+/// Does what launchers ask by say everything of the problem: op, mode, dtype, casting, rows, cols, offset and row stride?
+bool plainly_named(const Problem& problem);
+
+/// Of a problem in several runs the one that started last holds. Throws InputError: several devices, no winner that `named` admits, or a
+/// CPU's or a replay device's where `any_device` does not ask for them.
+ExportedWinners exported_winners(std::span<const Results> runs, bool any_device = false, bool (*named)(const Problem&) = plainly_named);
 
 /// Is the row stride another one than the columns?
 inline bool is_strided(const Shape& shape) {

@@ -1,0 +1,140 @@
+"""Compares random calls with float64: shapes, strides, dtypes, castings, streams, gradients.
+
+    python -m normtune_kernels.check [--calls 1000] [--seed 0] [--device cuda] [--cols 128,1024,…]
+"""
+
+import argparse
+import pathlib
+import random
+import sys
+
+import torch
+
+import normtune_kernels as nt
+
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
+UNIT = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float32: 2.0**-24}  # of a rounding to nearest
+
+
+def tuned():
+    """(columns, row stride, dtype, dtype of weights, casting, offset) of the package's entries, forward ones."""
+    words = [line.split() for line in (pathlib.Path(__file__).parent / "kernels.txt").read_text().splitlines() if line.startswith("entry ")]
+    return sorted({(int(w[8]), int(w[9]), w[3], w[4], w[5], int(w[7])) for w in words if w[2] == "forward"})
+
+
+def rows_of(draw, stride, cols, dtype, device):
+    """A tensor of 0 to 3 leading dimensions, its rows contiguous or apart, in order or transposed, at times off 16 bytes."""
+    leading = [draw.choice([0, 1, 2, 3, 7, 33, 64, 257] if draw.random() < 0.1 else [1, 2, 3, 7, 33, 64, 257]) for _ in range(draw.randint(0, 3))]
+    while torch.Size(leading).numel() * cols > 2**24:
+        leading.pop()
+    kind = draw.choice(["contiguous", "contiguous", "strided", "padded", "transposed", "shifted", "backwards", "expanded"])
+    make = lambda *shape: torch.randn(*shape, device=device, dtype=torch.float32).mul_(draw.choice([1.0, 1.0, 30.0, 1e-3])).to(dtype)
+    if kind == "strided" and stride > cols or kind == "padded":
+        return make(*leading, stride if kind == "strided" else cols + draw.choice([1, 8, 64]))[..., :cols], kind
+    if kind == "transposed" and len(leading) > 1:
+        return make(*reversed(leading), cols).permute(*reversed(range(len(leading))), len(leading)), kind
+    if kind == "shifted":
+        return make(torch.Size(leading).numel() * cols + 1)[1:].view(*leading, cols), kind
+    if kind == "backwards":
+        return make(*leading, cols, 2)[..., 1], kind
+    if kind == "expanded" and leading:
+        return make(cols).expand(*leading, cols), kind
+    return make(*leading, cols), "contiguous"
+
+
+def expected(x, residual, weight, eps, casting, offset, dy, ds):
+    """y, (s,) dx and dgamma in float64, of the sum as it is stored."""
+    s = x if residual is None else x + residual
+    s64 = s.detach().double().requires_grad_()
+    w64 = None if weight is None else weight.detach().double().requires_grad_()
+    y = s64 * torch.rsqrt((s64 * s64).mean(-1, keepdim=True) + eps)
+    if w64 is not None:
+        y = y * (w64 + offset)
+    total = (y * dy.double()).sum() if residual is None else (y * dy.double()).sum() + (s64 * ds.double()).sum()
+    gradients = torch.autograd.grad(total, [s64] if w64 is None else [s64, w64])
+    return y.detach(), s, gradients[0], gradients[1] if w64 is not None else None
+
+
+def worst(found, wanted, allowed):
+    """The largest error over what is allowed."""
+    if found.numel() == 0:
+        return 0.0
+    ratio = (found.double() - wanted).abs() / allowed
+    return float("inf") if bool(torch.isnan(ratio).any()) else float(ratio.max())
+
+
+def judged(draw, entry, device, streams):
+    cols, stride, dtype, weight_dtype, casting, offset = entry
+    dtype, weight_dtype = DTYPES[dtype], DTYPES[weight_dtype]
+    if draw.random() < 0.15:  # what nobody tuned
+        cols = draw.choice([1, 2, 3, 17, 100, 409, 1000])
+        casting, offset = draw.choice(["llama", "gemma", "none"]), draw.choice([0, 1])
+    x, kind = rows_of(draw, stride, cols, dtype, device)
+    residual = torch.randn_like(x) if draw.random() < 0.5 else None
+    weight = None if draw.random() < 0.1 else (1 - offset + torch.randn(cols, device=device) / 4).to(weight_dtype)
+    eps = draw.choice([1e-6, 1e-5, 1e-3])
+    inputs = [t for t in (x, residual, weight) if t is not None]
+    wanted = [t for t in inputs if draw.random() < 0.8]
+    dy, ds = torch.randn_like(x), torch.randn_like(x)
+    if draw.random() < 0.3 and x.dim() > 1:
+        dy = dy.transpose(0, -2).contiguous().transpose(0, -2)
+    y64, s, dx64, dw64 = expected(x, residual, weight, eps, casting, offset, dy, ds)
+    for t in inputs:
+        t.requires_grad_(any(t is other for other in wanted))
+    stream = draw.choice(streams)
+    if stream is not None:
+        stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream) if stream is not None else torch.no_grad() if not wanted else torch.enable_grad():
+        if residual is None:
+            y, total = nt.rms_norm(x, weight, eps, casting=casting, offset=offset), None
+        else:
+            y, total = nt.fused_add_rms_norm(x, residual, weight, eps, casting=casting, offset=offset)
+        if wanted:
+            torch.autograd.backward([y] if total is None else [y, total], [dy] if total is None else [dy, ds])
+    if stream is not None:
+        torch.cuda.current_stream().wait_stream(stream)
+    u, e = UNIT[dtype], 2.0**-24
+    none = 8 if casting == "none" else 1  # which rounds after each operation
+    rows = max(1, x.numel() // cols)
+    tiny = 1e-30 + (2.0**-24 if dtype == torch.float16 else 0)
+    errors = {"y": worst(y.detach(), y64, none * 3 * u * y64.abs() + 4e-6 * y64.abs() + tiny)}
+    if total is not None:
+        errors["s"] = 0.0 if torch.equal(total.detach(), s.detach()) else float("inf")
+    row_scale = dx64.abs().amax(-1, keepdim=True) if dx64.numel() else dx64
+    for name, t in (("dx", x), ("dresidual", residual)):
+        if t is not None and t.requires_grad:
+            errors[name] = worst(t.grad, dx64, none * 4 * u * row_scale + 1e-5 * row_scale + tiny)
+    if weight is not None and weight.requires_grad:
+        terms = torch.sqrt(((y64 / torch.where(weight.double() + offset == 0, 1.0, weight.double() + offset).detach() * dy.double())**2)
+                           .reshape(-1, cols).sum(0))
+        errors["dgamma"] = worst(weight.grad, dw64, none * 8 * u * terms + 2 * UNIT[weight_dtype] * dw64.abs() + 16 * e * rows**0.5 * terms + 1e-30)
+    what = f"{tuple(x.shape)} {kind} {x.dtype} weight {None if weight is None else weight.dtype} {casting} offset {offset} eps {eps}" \
+           f"{'' if residual is None else ' fused'}{'' if stream is None else ' on a stream'} gradients {len(wanted)}"
+    return errors, what
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m normtune_kernels.check", description=__doc__.splitlines()[0])
+    parser.add_argument("--calls", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    torch.manual_seed(arguments.seed)
+    entries = tuned() or [(cols, cols, dtype, dtype, "llama", 0) for cols in (128, 1024) for dtype in DTYPES]
+    streams = [None] if arguments.device == "cpu" else [None, None, torch.cuda.Stream(), torch.cuda.Stream()]
+    wrong, most = 0, {}
+    for _ in range(arguments.calls):
+        errors, what = judged(draw, draw.choice(entries), arguments.device, streams)
+        for name, error in errors.items():
+            most[name] = max(most.get(name, 0.0), error)
+        if max(errors.values()) > 1:
+            wrong += 1
+            print(f"wrong: {what}: " + ", ".join(f"{name} {error:.2f}" for name, error in errors.items()))
+    print(f"{arguments.calls} calls, {wrong} wrong; worst error over what is allowed: " +
+          ", ".join(f"{name} {error:.2f}" for name, error in sorted(most.items())) + f"; {nt.calls()}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+// The few functions of libcuda that launch a kernel, opened at run time: neither the build nor the run needs a CUDA toolkit.
+#pragma once
+
+#include <cstddef>
+
+namespace normtune_torch {
+
+using Result = int;  // CUresult; 0: success
+using Module = struct CudaModule*;
+using Function = struct CudaFunction*;
+using Stream = struct CudaStream*;
+using Context = struct CudaContext*;
+
+/// CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx (CUDA 11.8 and newer).
+struct LaunchAttribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        int flag;
+    } value;
+};
+constexpr int attribute_cooperative = 2;
+constexpr int attribute_programmatic_stream_serialization = 6;
+
+struct LaunchConfig {
+    unsigned grid_x, grid_y, grid_z;
+    unsigned block_x, block_y, block_z;
+    unsigned shared_bytes;
+    Stream stream;
+    LaunchAttribute* attributes;
+    unsigned attribute_count;
+};
+
+struct Driver {
+    Result (*get_error_name)(Result, const char**);
+    Result (*device_get)(int* device, int ordinal);
+    Result (*device_get_name)(char* name, int length, int device);
+    Result (*device_get_attribute)(int* value, int attribute, int device);
+    Result (*primary_context_retain)(Context*, int device);
+    Result (*context_get_current)(Context*);
+    Result (*context_set_current)(Context);
+    Result (*module_load_data)(Module*, const void* image);
+    Result (*module_get_function)(Function*, Module, const char* name);
+    Result (*function_set_attribute)(Function, int attribute, int value);
+    Result (*stream_is_capturing)(Stream, int* status);
+    Result (*exchange_capture_mode)(int* mode);
+    Result (*launch_kernel)(const LaunchConfig*, Function, void** arguments, void** extra);
+};
+
+/// Null where there is no NVIDIA driver, or one older than CUDA 11.8.
+const Driver* load_driver();
+
+/// Throws std::runtime_error, "WHAT: CUDA_ERROR_…", unless the result is success.
+void check(const Driver& driver, Result result, const char* what);
+
+}  // namespace normtune_torch

@@ -1,0 +1,48 @@
+// A package's kernels on the devices of this process: loads machine code when it is first launched.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dispatch.h"
+#include "driver.h"
+
+namespace normtune_torch {
+
+class Launcher {
+public:
+    /// `folder`: that of kernels.txt and its codes. Throws std::runtime_error: it cannot be read.
+    Launcher(std::string folder, const Driver& driver);
+
+    struct Place {
+        const Device* tuned = nullptr;  // null: nothing was tuned for this device
+        int compute_units = 0;
+        int ordinal = 0;
+        int device = 0;
+        std::vector<std::atomic<Function>> functions;  // by code and kernel; null: not loaded
+        std::vector<Module> modules;                   // by code
+    };
+    Place& place(int ordinal);
+
+    /// Launches in stream order, one after another with no other launch of a plan between them. `ordinal` is the current device.
+    void launch(Place& place, const Step& step, const Plan& plan, Stream stream);
+    bool is_capturing(Stream stream) const;
+
+private:
+    std::unique_ptr<Place> describe(int ordinal) const;
+    void make_current(const Place& place) const;
+    Function function(Place& place, const Step& step, const Launch& launch);
+
+    std::string folder_;
+    Table table_;
+    const Driver& driver_;
+    std::mutex loading_;
+    std::mutex launching_;
+    std::array<std::atomic<Place*>, 64> places_{};
+    std::vector<std::unique_ptr<Place>> owned_;
+};
+
+}  // namespace normtune_torch

@@ -1,0 +1,72 @@
+#include "cli/torch_folder.h"
+
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "devices/registry.h"
+#include "store/run_folder.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+#include "support/version.h"
+
+namespace normtune::cli {
+namespace {
+
+constexpr std::string_view module_folder = "normtune_kernels/";
+
+std::vector<std::vector<std::byte>> compiled(const TorchPackage& package) {
+    std::vector<std::unique_ptr<CodeCompiler>> compilers;
+    for (const DeviceInfo& device : package.devices) {
+        compilers.push_back(open_compiler(device));
+    }
+    std::vector<std::vector<std::byte>> out;
+    try {
+        for (const TorchCode& code : package.codes) {
+            compilers[code.device]->ahead(code.problem, Candidate(code.configuration));
+        }
+        for (const TorchCode& code : package.codes) {
+            out.push_back(compilers[code.device]->image(code.problem, Candidate(code.configuration)));
+        }
+    } catch (const DeviceError& error) {
+        throw SystemError(error.what());
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string write_torch_package(const TorchPackage& package, const std::string& out) {
+    const NewRunFolder folder(out);
+    const std::vector<std::vector<std::byte>> images = compiled(package);
+    std::size_t bytes = 0;
+    fill_folder(folder.path(), [&](const std::string& place) {
+        const auto write = [&](const std::string& path, std::string_view text) {
+            const std::filesystem::path file = place + "/" + path;
+            std::filesystem::create_directories(file.parent_path());
+            write_file_atomically(file.string(), text);
+            bytes += text.size();
+        };
+        for (const TorchFile& file : torch_files()) {
+            write(std::string(file.path), file.text);
+        }
+        write(fmt::format("{}version.txt", module_folder), fmt::format("{}\n", version()));
+        write(fmt::format("{}kernels.txt", module_folder), package.table);
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            write(std::string(module_folder) + package.codes[i].file, {reinterpret_cast<const char*>(images[i].data()), images[i].size()});
+        }
+    });
+    std::string devices;
+    for (const DeviceInfo& device : package.devices) {
+        devices += fmt::format("{}{} ({})", devices.empty() ? "" : ", ", device.name, device.arch);
+    }
+    std::string text = fmt::format("{} winners of {}, as {} kernels, {:.1f} MB, in {}\n", package.winners, devices, images.size(),
+                                   static_cast<double>(bytes) / 1e6, folder.path());
+    for (const std::string& key : package.left_out) {
+        text += fmt::format("Left out, as no call of the package names it: {}\n", key);
+    }
+    return text;
+}
+
+}  // namespace normtune::cli
