@@ -7,5 +7,5 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 SOURCES = sorted(path.as_posix() for path in pathlib.Path("normtune_kernels/csrc").glob("*.cpp"))
 
-setup(ext_modules=[CppExtension("normtune_kernels._C", SOURCES, extra_compile_args=["-O2"], libraries=["dl"])],
+setup(ext_modules=[CppExtension("normtune_kernels._C", SOURCES, extra_compile_args=["-O2", "-fvisibility=hidden"], libraries=["dl"])],
       cmdclass={"build_ext": BuildExtension})

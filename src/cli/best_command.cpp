@@ -43,7 +43,7 @@ public:
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
         options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
-        options.example("normtune best results/run-20261120-120000 --format torch --out kernels");
+        options.example("normtune best results/run-20261120-120000 --format torch --out norms");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 

@@ -14,7 +14,8 @@ import harness
 SKIP = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "results/h100/llama3.json.gz"
-KEPT = ("rms_norm/forward/bf16/llama/1x4096", "rms_norm/forward/bf16/llama/128x4096", "rms_norm/backward/bf16/llama/128x4096")
+KEPT = ("rms_norm/forward/bf16/llama/1x4096", "rms_norm/forward/bf16/llama/128x4096", "rms_norm/backward/bf16/llama/128x4096",
+        "fused_add_rms_norm/forward/bf16/llama/128x4096", "fused_add_rms_norm/backward/bf16/llama/128x4096")
 LARGEST = 5_000_000
 
 
@@ -51,12 +52,48 @@ def check_files(package, results):
     return faults
 
 
+def compute_on_the_cpu(package):
+    """Machine code becomes a line of text that inputs/fake_cuda.cpp reads."""
+    codes, entry, texts = [], [], {}
+    for line in (package / "normtune_kernels/kernels.txt").read_text().splitlines():
+        words = line.split(" ")
+        if words[0] == "code":
+            codes.append(words[1])
+        elif words[0] == "entry":
+            entry = words[1:]
+        elif words[0] == "step":
+            texts[int(words[4])] = " ".join([entry[2], entry[3], entry[6], entry[7], entry[8], words[13], words[14]])
+    for number, text in texts.items():
+        (package / "normtune_kernels" / codes[number]).write_text(text)
+
+
 def check_with_torch(package, work):
-    """Compiles and imports the package in place, and compares random calls with float64."""
-    environment = dict(os.environ, PYTHONPATH=str(package), NORMTUNE_KERNELS_CACHE=str(work / "cache"), CFLAGS="-O0")
-    made = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.check", "--calls", "40", "--device", "cpu"], env=environment,
-                          capture_output=True, text=True, timeout=580)
-    return [] if made.returncode == 0 and "40 calls, 0 wrong" in made.stdout else [made.stdout + made.stderr]
+    """Imports the package in place, compiled for the CPU's tensors: by the reference, then by launches of a driver that computes on the CPU."""
+    (work / "driver").mkdir()
+    subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", ROOT / "tests/cli/inputs/fake_cuda.cpp", "-o",
+                    work / "driver/libcuda.so.1"], check=True)
+    compute_on_the_cpu(package)
+    environment = dict(os.environ, PYTHONPATH=str(package), NORMTUNE_KERNELS_CACHE=str(work / "cache"), CFLAGS="-DNORMTUNE_KERNELS_DEVICE=CPU")
+    faults = []
+
+    def run(what, wanted, *words, **more):
+        made = subprocess.run([sys.executable, "-W", "ignore", *words], env={**environment, **more}, capture_output=True, text=True, timeout=580)
+        if made.returncode != 0 or wanted not in made.stdout:
+            faults.append(f"{what}: {made.returncode}\n{made.stdout}{made.stderr}")
+        print(what, made.stdout.strip())
+
+    check = ("-m", "normtune_kernels.check", "--device", "cpu")
+    run("by the reference:", "1000 calls, 0 wrong", *check)
+    run("alone:", "", ROOT / "tests/cli/inputs/torch_on_cpu.py")
+    fake = {"LD_LIBRARY_PATH": str(work / "driver")}
+    run("by launches:", "1000 calls, 0 wrong", *check, **fake)
+    run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
+        "print(nt.calls() == {'tuned': 1, 'reference': 0})", **fake)
+    (package / "normtune_kernels/kernels.txt").write_text("normtune_kernels 1\nstep\n")
+    spoilt = subprocess.run([sys.executable, "-W", "ignore", "-c", "import normtune_kernels"], env=environment, capture_output=True, text=True)
+    if "kernels.txt:2: neither a code" not in spoilt.stderr:
+        faults.append(f"a spoilt table: {spoilt.stderr}")
+    return faults
 
 
 def main():
@@ -71,12 +108,16 @@ def main():
         if b"needs NVRTC" in made.stderr:
             print(made.stderr.decode())
             return SKIP
-        if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"3 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
+        if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"5 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
         faults += check_files(folder.work / "package", results)
         results["environment"]["device"]["backend"] = "cpu"
         (folder.work / "cpu.json").write_text(json.dumps(results))
+        equal = folder.run("normtune best results.json --format torch --out equal --batch-invariant")
+        table = folder.work / "equal/normtune_kernels/kernels.txt"
+        if equal.returncode != 0 or not table.exists() or table.read_text().count("\nstep ") == 0:
+            faults.append(f"--batch-invariant: {equal.returncode} {equal.stderr.decode()}")
         for words, expected in [("results.json --format torch", "--format torch and --out DIR"), ("results.json --out other", "--format torch and --out DIR"),
                                 ("results.json --format torch --out package", "package"), ("cpu.json --format torch --out other", "has cubins"),
                                 ("results.json --format torch --out other --top 3", "--sort and --top")]:
@@ -88,7 +129,7 @@ def main():
         if subprocess.run([sys.executable, "-c", "import torch, setuptools"], capture_output=True).returncode == 0:
             faults += check_with_torch(folder.work / "package", folder.work)
         else:
-            print("this Python has no PyTorch: the package is not imported")
+            print("this Python has no PyTorch and setuptools: the package is not imported, and nothing of it computes")
     print("\n".join(faults))
     return 1 if faults else 0
 

@@ -8,24 +8,15 @@
 #include <fstream>
 #include <sstream>
 
-#include "../../python/torch_package/normtune_kernels/csrc/launcher.h"
+#include "../../python/torch_package/normtune_kernels/csrc/dispatch.h"
 #include "devices/registry.h"
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
 #include "report/runs.h"
 #include "support/error.h"
 
-// The package's own C++ that knows neither PyTorch nor CUDA.
+// The package's own C++ that knows no PyTorch.
 #include "../../python/torch_package/normtune_kernels/csrc/dispatch.cpp"
-#include "../../python/torch_package/normtune_kernels/csrc/launcher.cpp"
-
-namespace normtune_torch {
-void check(const Driver&, Result result, const char* what) {
-    if (result != 0) {
-        throw std::runtime_error(std::string(what) + ": " + std::to_string(result));
-    }
-}
-}  // namespace normtune_torch
 
 namespace normtune {
 namespace {
@@ -51,6 +42,12 @@ constexpr Case cases[]{
     {"rms_norm/backward/fp32/llama/300x512/weightless", "w4.t32.r4.row.registers.even.packed"},
     {"fused_add_rms_norm/backward/bf16/llama/2048x4096", "w16.t512.r1.row.registers.even.persistent_strided.published.tile256x32x8"},
     {"fused_add_rms_norm/backward/fp16/llama/777x8192", "w8.t256.r1.b4096.reload.masked.persistent_strided.atomic"},
+    {"rms_norm/backward/bf16/llama/16x8192", "w8.t256.r1.row.registers.even.per_row.beside.tile256x64x8"},
+    {"rms_norm/forward/bf16/llama/1024x65536", "w16.t512.r1.row.registers.even.per_row.c4"},
+    {"rms_norm/forward/bf16/llama/512x131072", "w32.t1024.r1.row.registers.even.persistent_strided.c16"},
+    {"rms_norm/backward/bf16/llama/1024x65536", "w16.t512.r1.row.registers.even.persistent_strided.c8"},
+    {"rms_norm/forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.per_row.pdl_on"},
+    {"rms_norm/backward/bf16/gemma/8192x4096", "w8.t256.r1.row.registers.even.persistent_strided.split.tile128x64x8.pdl_on"},
     {"rms_norm/backward/fp16/llama/777x8192", "w8.t256.r1.b4096.reload.masked.persistent_strided.cooperative"},
 };
 
@@ -109,8 +106,8 @@ torch::Tensors tensors_of(const Problem& problem) {
 
 std::string text_of(const gpu::Launch& launch) {
     std::ostringstream out;
-    out << launch.kernel << ' ' << launch.grid[0] << 'x' << launch.grid[1] << ' ' << launch.block[0] << ' ' << launch.shared_bytes << ' '
-        << launch.cooperative << launch.overlaps;
+    out << launch.kernel << ' ' << launch.grid[0] << 'x' << launch.grid[1] << ' ' << launch.cluster[0] << ' ' << launch.block[0] << ' '
+        << launch.shared_bytes << ' ' << launch.cooperative << launch.overlaps;
     for (const gpu::Argument& a : launch.arguments) {
         out << ' ';
         if (a.type == gpu::ArgumentType::fp32) {
@@ -129,7 +126,7 @@ std::string text_of(const gpu::Launch& launch) {
 std::string text_of(const torch::Launch& launch, const gpu::Launch& like) {
     std::ostringstream out;
     out << torch::kernel_names[static_cast<std::size_t>(launch.kernel)] << ' ' << launch.grid_x << 'x' << launch.grid_y << ' '
-        << launch.threads << ' ' << launch.shared_bytes << ' ' << launch.cooperative << launch.overlaps;
+        << launch.cluster << ' ' << launch.threads << ' ' << launch.shared_bytes << ' ' << launch.cooperative << launch.overlaps;
     for (int i = 0; i < launch.count; ++i) {
         const torch::Argument& a = launch.arguments[static_cast<std::size_t>(i)];
         const auto type = static_cast<std::size_t>(i) < like.arguments.size() ? like.arguments[static_cast<std::size_t>(i)].type

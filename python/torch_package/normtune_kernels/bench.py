@@ -56,8 +56,8 @@ def recorded(mode, dtype, rows, cols):
         words = line.split()
         if words[0] == "entry":
             entry = words[1:]
-        elif words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[17] == str(rows):
-            return float(words[18])
+        elif words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[-3] == str(rows):
+            return float(words[-2])
     return None
 
 

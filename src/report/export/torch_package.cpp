@@ -113,13 +113,14 @@ private:
         const bool compiled = c.grid == Grid::persistent_contiguous && c.rows_binding == RowsBinding::constexpr_;
         const gpu::GridShape grid = gpu::grid_shape(c, problem, device_);
         const bool cooperative = sums && c.dgamma == DgammaMethod::cooperative;
-        entries_ +=
-            fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:.4f} {}\n", rows_to, most_rows(c, problem),
-                        cooperative ? grid.programs : 0, code(problem, c), c.num_warps * device_.warp_size,
-                        gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid), c.rows_per_program,
-                        compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, sums ? dgamma_names.name(c.dgamma) : "-",
-                        gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
-                        c.reduce_cols, c.reduce_warps, measured_rows == 0 ? problem.shape.rows : measured_rows, p50_us, c.key());
+        entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {}\n", rows_to,
+                                most_rows(c, problem), cooperative ? grid.programs : 0, code(problem, c), c.num_warps * device_.warp_size,
+                                gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid), c.rows_per_program,
+                                compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
+                                sums ? dgamma_names.name(c.dgamma) : "-",
+                                gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
+                                c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on,
+                                measured_rows == 0 ? problem.shape.rows : measured_rows, p50_us, c.key());
     }
 
     /// Problems whose macros are equal share their code.

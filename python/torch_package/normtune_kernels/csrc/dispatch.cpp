@@ -1,9 +1,8 @@
 #include "dispatch.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <stdexcept>
-#include <type_traits>
 
 namespace normtune_torch {
 namespace {
@@ -11,6 +10,7 @@ namespace {
 constexpr std::int64_t partials_at = 256;  // behind the counter
 constexpr int warp = 32;
 constexpr int threads_per_unit = 2048;
+constexpr int beyond_clusters = 12;  // units of a large GPU that clusters of more than two leave out
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -24,7 +24,9 @@ struct Programs {
 
 Programs programs_of(const Step& s, std::int64_t rows, int units) {
     const std::int64_t tiles = ceil_div(rows, s.rows_per_program);
-    const std::int64_t most = std::int64_t{s.programs_per_sm} * std::max(1, units - s.unit_margin);
+    const int used = std::max(1, units - s.unit_margin);
+    const int reached = s.cluster > 2 && used > 4 * beyond_clusters ? used - beyond_clusters : used;
+    const std::int64_t most = std::int64_t{s.programs_per_sm} * std::max(1, reached / s.cluster);
     switch (s.grid) {
         case Grid::per_row:
             return {rows, 1};
@@ -40,6 +42,11 @@ Programs programs_of(const Step& s, std::int64_t rows, int units) {
     return {ceil_div(rows, share), share};
 }
 
+/// Programs that sum dgamma up in the launch of the main kernel.
+std::int64_t programs_beside(const Step& s, const Work& work) {
+    return s.dgamma == Dgamma::beside ? ceil_div(work.cols, s.reduce_cols) : 0;
+}
+
 std::int64_t split_parts(const Step& s, const Work& work, std::int64_t rows, int units) {
     const std::int64_t tiles = ceil_div(work.cols, s.reduce_cols);
     const std::int64_t fill = units * std::max<std::int64_t>(1, threads_per_unit / 2 / (std::int64_t{s.reduce_warps} * warp));
@@ -47,7 +54,7 @@ std::int64_t split_parts(const Step& s, const Work& work, std::int64_t rows, int
 }
 
 std::int64_t partial_rows(const Step& s, const Work& work, std::int64_t rows, int units) {
-    if (s.dgamma == Dgamma::none) {
+    if (s.dgamma == Dgamma::none || s.dgamma == Dgamma::beside) {
         return 0;
     }
     if (s.dgamma == Dgamma::split) {
@@ -94,11 +101,27 @@ void add(Plan& plan, Launch launch, const Argument (&arguments)[Count]) {
 }
 
 Launch launch_of(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, int threads, int shared_bytes) {
-    return {kernel, static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), static_cast<unsigned>(threads),
-            static_cast<unsigned>(shared_bytes), false, false, 0, {}};
+    return {kernel,
+            static_cast<unsigned>(grid_x),
+            static_cast<unsigned>(grid_y),
+            1,
+            static_cast<unsigned>(threads),
+            static_cast<unsigned>(shared_bytes),
+            false,
+            false,
+            0,
+            {}};
 }
 
-/// The words of a line. No streams: PyTorch's libraries export some of their constructors, which would then be mixed with the system's.
+/// The main kernel's: each program is a cluster.
+Launch row_launch(Kernel kernel, const Step& s, const Programs& programs, std::int64_t beside) {
+    Launch launch = launch_of(kernel, programs.count * s.cluster + beside, 1, s.threads, s.shared_bytes);
+    launch.cluster = static_cast<unsigned>(s.cluster);
+    return launch;
+}
+
+/// The words of a line. No streams and nothing else that has a locale: libraries that bring a C++ run-time library of their own may be in
+/// this process, PyTorch's among them, and locales of the two do not go together.
 class Words {
 public:
     explicit Words(std::string_view line) : left_(line) {}
@@ -116,17 +139,14 @@ public:
     }
     template <typename Number>
     void number(Number& out) {
-        const std::string text(word());
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        good_ = good_ && !text.empty() && *end == '\0';
-        if constexpr (std::is_floating_point_v<Number>) {
-            out = value;
-        } else {
-            const long long whole = std::strtoll(text.c_str(), &end, 10);
-            out = static_cast<Number>(whole);
-            good_ = good_ && *end == '\0' && static_cast<long long>(out) == whole;
-        }
+        const std::string_view text = word();
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+        good_ = good_ && error == std::errc() && end == text.data() + text.size();
+    }
+    void number(bool& out) {
+        const std::string_view text = word();
+        good_ = good_ && (text == "0" || text == "1");
+        out = text == "1";
     }
     template <typename... Numbers>
     void numbers(Numbers&... out) {
@@ -155,7 +175,7 @@ constexpr const char* modes[]{"forward", "backward"};
 constexpr const char* dtypes[]{"fp32", "bf16", "fp16"};
 constexpr const char* castings[]{"llama", "gemma", "none"};
 constexpr const char* grids[]{"per_row", "packed", "persistent_strided", "persistent_contiguous"};
-constexpr const char* dgammas[]{"partials", "atomic", "split", "cooperative", "published", "-"};
+constexpr const char* dgammas[]{"partials", "atomic", "split", "cooperative", "published", "beside", "-"};
 
 Work read_work(Words& in) {
     Work w;
@@ -172,16 +192,18 @@ Step read_step(Words& in) {
     Step s;
     in.numbers(s.rows_to, s.most_rows, s.most_programs, s.code, s.threads, s.shared_bytes);
     s.grid = in.named<Grid>(grids);
-    in.numbers(s.rows_per_program, s.compiled_rows, s.programs_per_sm, s.unit_margin);
+    in.numbers(s.rows_per_program, s.compiled_rows, s.programs_per_sm, s.unit_margin, s.cluster);
     s.dgamma = in.named<Dgamma>(dgammas);
-    in.numbers(s.groups_in_memory, s.reduce_rows, s.reduce_cols, s.reduce_warps, s.rows, s.p50_us);
+    in.numbers(s.groups_in_memory, s.reduce_rows, s.reduce_cols, s.reduce_warps, s.dependent_launch, s.rows);
+    in.word();  // microseconds that it took: for people, and for bench.py
     s.key = in.rest();
     return s;
 }
 
 bool makes_sense(const Step& s, std::size_t codes) {
     return s.code >= 0 && static_cast<std::size_t>(s.code) < codes && s.threads > 0 && s.threads <= 1024 && s.shared_bytes >= 0 &&
-           s.rows_per_program > 0 && s.compiled_rows >= 0 && s.programs_per_sm > 0 && s.reduce_rows > 0 && s.reduce_cols > 0 && s.reduce_warps > 0;
+           s.rows_per_program > 0 && s.compiled_rows >= 0 && s.programs_per_sm > 0 && s.cluster > 0 && s.cluster <= 16 &&
+           s.reduce_rows > 0 && s.reduce_cols > 0 && s.reduce_warps > 0 && !s.key.empty();
 }
 
 }  // namespace
@@ -192,9 +214,10 @@ bool Work::operator==(const Work& o) const {
 }
 
 std::size_t WorkHash::operator()(const Work& w) const {
-    const auto kind = static_cast<std::uint64_t>(w.op) | static_cast<std::uint64_t>(w.mode) << 1 | static_cast<std::uint64_t>(w.dtype) << 2 |
-                      static_cast<std::uint64_t>(w.weight_dtype) << 4 | static_cast<std::uint64_t>(w.casting) << 6 |
-                      static_cast<std::uint64_t>(w.affine) << 8 | static_cast<std::uint64_t>(w.offset) << 9;
+    const auto kind = static_cast<std::uint64_t>(w.op) | static_cast<std::uint64_t>(w.mode) << 1 |
+                      static_cast<std::uint64_t>(w.dtype) << 2 | static_cast<std::uint64_t>(w.weight_dtype) << 4 |
+                      static_cast<std::uint64_t>(w.casting) << 6 | static_cast<std::uint64_t>(w.affine) << 8 |
+                      static_cast<std::uint64_t>(w.offset) << 9;
     const auto shape = static_cast<std::uint64_t>(w.cols) * 0x9e3779b97f4a7c15ULL ^ static_cast<std::uint64_t>(w.row_stride);
     return static_cast<std::size_t>((shape ^ kind << 40) * 0xbf58476d1ce4e5b9ULL >> 7);
 }
@@ -207,7 +230,7 @@ const Step* Device::choose(const Work& work, std::int64_t rows, int units) const
     const std::vector<Step>& steps = found->second;
     const auto takes = [&](const Step& s) {
         const std::int64_t programs = programs_of(s, rows, units).count;
-        return rows <= s.most_rows && programs <= INT32_MAX &&
+        return rows <= s.most_rows && programs * s.cluster + programs_beside(s, work) <= INT32_MAX &&
                (s.most_programs == 0 || programs <= std::max<std::int64_t>(1, s.most_programs * units / compute_units));
     };
     std::size_t nearest = 0;
@@ -251,11 +274,12 @@ Table Table::read(std::string_view text) {
             entry = nullptr;
         } else if (word == "entry" && !out.devices.empty()) {
             const Work work = read_work(line);
-            wrong = !line.good() || work.cols < 1 || work.row_stride < work.cols ? "an entry has an operation, columns and a row stride" : nullptr;
+            wrong = !line.good() || work.cols < 1 || work.row_stride < work.cols ? "an entry has an operation, columns and a row stride"
+                                                                                 : nullptr;
             entry = &out.devices.back().entries[work];
         } else if (word == "step" && entry != nullptr) {
             entry->push_back(read_step(line));
-            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 19 members" : nullptr;
+            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 21 members" : nullptr;
         } else if (!word.empty()) {
             wrong = "neither a code, a device, an entry of a device nor a step of an entry";
         }
@@ -291,7 +315,9 @@ Plan plan(const Step& s, const Work& work, const Tensors& t, int units) {
     Plan out;
     const Programs programs = programs_of(s, t.rows, units);
     if (work.mode == Mode::forward) {
-        add(out, launch_of(Kernel::nt_forward, programs.count, 1, s.threads, s.shared_bytes),
+        Launch launch = row_launch(Kernel::nt_forward, s, programs, 0);
+        launch.overlaps = s.dependent_launch;
+        add(out, launch,
             {pointer(t.x), pointer(t.residual), pointer(t.gamma), pointer(t.y), pointer(t.s), pointer(t.rstd), whole(t.rows),
              number(programs.count), number(programs.rows), real(t.eps)});
         return out;
@@ -300,27 +326,31 @@ Plan plan(const Step& s, const Work& work, const Tensors& t, int units) {
     const char* partials = partial > 0 ? t.workspace + partials_at : nullptr;
     const auto reduce = [&](bool overlaps) {
         Launch launch = launch_of(Kernel::nt_reduce, ceil_div(work.cols, s.reduce_cols), 1, s.reduce_warps * warp, 0);
-        launch.overlaps = overlaps;
+        launch.overlaps = overlaps || s.dependent_launch;
         add(out, launch,
             {pointer(partials), pointer(t.dgamma), pointer(s.dgamma == Dgamma::published ? t.workspace : nullptr), number(partial)});
     };
     const bool split = s.dgamma == Dgamma::split;
     if (split) {
         const std::int64_t parts = split_parts(s, work, t.rows, units);
-        add(out, launch_of(Kernel::nt_dgamma, ceil_div(work.cols, s.reduce_cols), parts, s.reduce_warps * warp, 0),
+        Launch launch = launch_of(Kernel::nt_dgamma, ceil_div(work.cols, s.reduce_cols), parts, s.reduce_warps * warp, 0);
+        launch.overlaps = s.dependent_launch;
+        add(out, launch,
             {pointer(t.x), pointer(t.dy), pointer(t.rstd), pointer(t.dgamma), pointer(partials), whole(t.rows), number(parts)});
         if (parts > 1) {
             reduce(false);
         }
     }
-    const bool sums = s.dgamma != Dgamma::none && !split;
+    const std::int64_t beside = programs_beside(s, work);
+    const bool sums = s.dgamma != Dgamma::none && !split && beside == 0;
     const bool gathers = sums && partial > 0;
-    Launch launch = launch_of(Kernel::nt_backward, programs.count, 1, s.threads, s.shared_bytes);
+    Launch launch = row_launch(Kernel::nt_backward, s, programs, beside);
+    launch.overlaps = s.dependent_launch;
     launch.cooperative = gathers && s.dgamma == Dgamma::cooperative;
     add(out, launch,
-        {pointer(t.x), pointer(t.gamma), pointer(t.dy), pointer(t.ds), pointer(t.rstd), pointer(t.dx), pointer(sums ? t.dgamma : nullptr),
-         pointer(gathers ? partials : nullptr), pointer(gathers ? t.workspace : nullptr), whole(t.rows), number(programs.count),
-         number(programs.rows)});
+        {pointer(t.x), pointer(t.gamma), pointer(t.dy), pointer(t.ds), pointer(t.rstd), pointer(t.dx),
+         pointer(sums || beside > 0 ? t.dgamma : nullptr), pointer(gathers ? partials : nullptr), pointer(gathers ? t.workspace : nullptr),
+         whole(t.rows), number(programs.count), number(programs.rows)});
     if (gathers && (s.dgamma == Dgamma::partials || s.dgamma == Dgamma::published)) {
         reduce(true);
     }

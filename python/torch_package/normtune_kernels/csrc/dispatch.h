@@ -15,7 +15,7 @@ enum class Mode { forward, backward };
 enum class Dtype { fp32, bf16, fp16 };
 enum class Casting { llama, gemma, none };
 enum class Grid { per_row, packed, persistent_strided, persistent_contiguous };
-enum class Dgamma { partials, atomic, split, cooperative, published, none };
+enum class Dgamma { partials, atomic, split, cooperative, published, beside, none };
 
 /// What the kernels of an entry compute; all of it is compiled into them.
 struct Work {
@@ -37,8 +37,8 @@ struct WorkHash {
 
 /// A winner, and the rows that it serves.
 struct Step {
-    std::int64_t rows_to = 0;    // up to here it is the nearest winner
-    std::int64_t most_rows = 0;  // its offsets reach so far
+    std::int64_t rows_to = 0;        // up to here it is the nearest winner
+    std::int64_t most_rows = 0;      // its offsets reach so far
     std::int64_t most_programs = 0;  // a cooperative launch that was measured had so many; 0: it is none
     int code = 0;
     int threads = 0;
@@ -48,14 +48,15 @@ struct Step {
     int compiled_rows = 0;  // rows per program of a contiguous grid, where they are compiled in; else 0
     int programs_per_sm = 1;
     int unit_margin = 0;
+    int cluster = 1;  // programs that a row is spread over
     Dgamma dgamma = Dgamma::none;
     int groups_in_memory = 0;  // partial rows of a program, where sums are kept in memory; else 0
     int reduce_rows = 1;
     int reduce_cols = 1;
     int reduce_warps = 1;
-    std::int64_t rows = 0;  // that it won on, in
-    double p50_us = 0;      // median
-    std::string key;        // the configuration
+    bool dependent_launch = false;  // all launches may begin while the one ahead ends
+    std::int64_t rows = 0;          // that it won on
+    std::string key;                // the configuration
 };
 
 struct Device {
@@ -109,6 +110,7 @@ struct Launch {
     Kernel kernel;
     unsigned grid_x;
     unsigned grid_y;
+    unsigned cluster;  // of grid_x
     unsigned threads;
     unsigned shared_bytes;
     bool cooperative;

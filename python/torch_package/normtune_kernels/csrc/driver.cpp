@@ -17,16 +17,14 @@ bool find(void* library, const char* name, Pointer& pointer) {
 const Driver* opened() {
     static Driver d{};
     void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    const bool whole = library != nullptr && find(library, "cuGetErrorName", d.get_error_name) && find(library, "cuDeviceGet", d.device_get) &&
-                       find(library, "cuDeviceGetName", d.device_get_name) &&
-                       find(library, "cuDeviceGetAttribute", d.device_get_attribute) &&
-                       find(library, "cuDevicePrimaryCtxRetain", d.primary_context_retain) &&
-                       find(library, "cuCtxGetCurrent", d.context_get_current) && find(library, "cuCtxSetCurrent", d.context_set_current) &&
-                       find(library, "cuModuleLoadData", d.module_load_data) && find(library, "cuModuleGetFunction", d.module_get_function) &&
-                       find(library, "cuFuncSetAttribute", d.function_set_attribute) &&
-                       find(library, "cuStreamIsCapturing", d.stream_is_capturing) &&
-                       find(library, "cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode) &&
-                       find(library, "cuLaunchKernelEx", d.launch_kernel);
+    const bool whole =
+        library != nullptr && find(library, "cuGetErrorName", d.get_error_name) && find(library, "cuDeviceGet", d.device_get) &&
+        find(library, "cuDeviceGetName", d.device_get_name) && find(library, "cuDeviceGetAttribute", d.device_get_attribute) &&
+        find(library, "cuDevicePrimaryCtxRetain", d.primary_context_retain) && find(library, "cuCtxGetCurrent", d.context_get_current) &&
+        find(library, "cuCtxSetCurrent", d.context_set_current) && find(library, "cuModuleLoadData", d.module_load_data) &&
+        find(library, "cuModuleGetFunction", d.module_get_function) && find(library, "cuFuncSetAttribute", d.function_set_attribute) &&
+        find(library, "cuStreamIsCapturing", d.stream_is_capturing) &&
+        find(library, "cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode) && find(library, "cuLaunchKernelEx", d.launch_kernel);
     return whole ? &d : nullptr;
 }
 

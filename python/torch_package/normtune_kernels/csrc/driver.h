@@ -18,9 +18,11 @@ struct LaunchAttribute {
     union {
         char bytes[64];
         int flag;
+        unsigned cluster[3];
     } value;
 };
 constexpr int attribute_cooperative = 2;
+constexpr int attribute_cluster_dimension = 4;
 constexpr int attribute_programmatic_stream_serialization = 6;
 
 struct LaunchConfig {

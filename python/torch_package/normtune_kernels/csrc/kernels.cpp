@@ -11,12 +11,21 @@
 namespace normtune_torch {
 namespace {
 
+// Whose tensors the kernels take. A test names the CPU, and has a driver that computes there.
+#ifndef NORMTUNE_KERNELS_DEVICE
+#define NORMTUNE_KERNELS_DEVICE CUDA
+#endif
+constexpr c10::DeviceType served = c10::DeviceType::NORMTUNE_KERNELS_DEVICE;
+
 std::unique_ptr<Launcher> launcher;  // null: no NVIDIA driver
 std::atomic<std::uint64_t> tuned{0};
 std::atomic<std::uint64_t> by_reference{0};
 
 /// PyTorch's current stream, without its CUDA headers, which need a CUDA toolkit's.
 Stream current_stream(int device) {
+    if (served != c10::DeviceType::CUDA) {
+        return nullptr;
+    }
     using Get = int (*)(std::int32_t, void**);
     static const Get get = [] {
         void* const library = dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_NOLOAD);
@@ -90,16 +99,23 @@ Call find(Op op, Mode mode, const at::Tensor& x, const at::Tensor& weight, const
     Call call;
     const std::optional<Dtype> dtype = dtype_of(x);
     const std::optional<Dtype> weight_dtype = weight.defined() ? dtype_of(weight) : dtype;
-    if (launcher == nullptr || !x.is_cuda() || !dtype || !weight_dtype || x.numel() == 0) {
+    if (launcher == nullptr || x.device().type() != served || !dtype || !weight_dtype || x.numel() == 0) {
         return call;
     }
-    call.place = &launcher->place(x.get_device());
+    call.place = &launcher->place(std::max(0, static_cast<int>(x.get_device())));
     if (call.place->tuned == nullptr) {
         return call;
     }
     const std::int64_t cols = x.size(-1);
     call.rows = x.numel() / cols;
-    call.work = {op, mode, *dtype, *weight_dtype, static_cast<Casting>(options.casting), weight.defined(), static_cast<int>(options.offset), cols,
+    call.work = {op,
+                 mode,
+                 *dtype,
+                 *weight_dtype,
+                 static_cast<Casting>(options.casting),
+                 weight.defined(),
+                 static_cast<int>(options.offset),
+                 cols,
                  row_stride(x)};
     const auto choose = [&] { call.step = call.place->tuned->choose(call.work, call.rows, call.place->compute_units); };
     if (call.work.row_stride > 0 && is_aligned(x)) {
@@ -149,8 +165,9 @@ const void* address(const at::Tensor& t) {
 }  // namespace
 
 void open_kernels(const std::string& folder) {
+    Table table = Table::read(contents(folder + "/kernels.txt"));
     if (const Driver* const driver = load_driver()) {
-        launcher = std::make_unique<Launcher>(folder, *driver);
+        launcher = std::make_unique<Launcher>(folder, std::move(table), *driver);
     }
 }
 

@@ -10,8 +10,12 @@ constexpr int compute_units = 16;  // CU_DEVICE_ATTRIBUTE_…
 constexpr int capability_major = 75;
 constexpr int capability_minor = 76;
 constexpr int max_dynamic_shared_bytes = 8;  // CU_FUNC_ATTRIBUTE_…
+constexpr int non_portable_cluster_size = 14;
+constexpr unsigned most_portable = 8;  // programs of a cluster
 constexpr unsigned static_limit = 48 * 1024;
 constexpr int relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+
+}  // namespace
 
 std::string contents(const std::string& path) {
     std::string out;
@@ -30,9 +34,8 @@ std::string contents(const std::string& path) {
     return out;
 }
 
-}  // namespace
-
-Launcher::Launcher(std::string folder, const Driver& driver) : folder_(std::move(folder)), table_(Table::read(contents(folder_ + "/kernels.txt"))), driver_(driver) {}
+Launcher::Launcher(std::string folder, Table table, const Driver& driver)
+    : folder_(std::move(folder)), table_(std::move(table)), driver_(driver) {}
 
 std::unique_ptr<Launcher::Place> Launcher::describe(int ordinal) const {
     auto out = std::make_unique<Place>();
@@ -104,6 +107,9 @@ Function Launcher::function(Place& place, const Step& step, const Launch& launch
     if (result == 0 && launch.shared_bytes > static_limit) {
         result = driver_.function_set_attribute(function, max_dynamic_shared_bytes, static_cast<int>(launch.shared_bytes));
     }
+    if (result == 0 && launch.cluster > most_portable) {
+        result = driver_.function_set_attribute(function, non_portable_cluster_size, 1);
+    }
     driver_.exchange_capture_mode(&mode);
     check(driver_, result, path.c_str());
     known.store(function, std::memory_order_release);
@@ -118,13 +124,20 @@ void Launcher::launch(Place& place, const Step& step, const Plan& plan, Stream s
     }
     for (int i = 0; i < plan.count; ++i) {
         const Launch& one = plan.launches[static_cast<std::size_t>(i)];
-        LaunchAttribute attributes[2]{};
+        LaunchAttribute attributes[3]{};
         unsigned count = 0;
-        for (const auto& [wanted, id] : {std::pair{one.cooperative, attribute_cooperative}, {one.overlaps, attribute_programmatic_stream_serialization}}) {
+        for (const auto& [wanted, id] :
+             {std::pair{one.cooperative, attribute_cooperative}, {one.overlaps, attribute_programmatic_stream_serialization}}) {
             if (wanted) {
                 attributes[count].id = id;
                 attributes[count++].value.flag = 1;
             }
+        }
+        if (one.cluster > 1) {
+            attributes[count].id = attribute_cluster_dimension;
+            attributes[count].value.cluster[0] = one.cluster;
+            attributes[count].value.cluster[1] = attributes[count].value.cluster[2] = 1;
+            ++count;
         }
         const LaunchConfig config{one.grid_x, one.grid_y, 1, one.threads, 1, 1, one.shared_bytes, stream, attributes, count};
         void* arguments[12];

@@ -14,8 +14,8 @@ namespace normtune_torch {
 
 class Launcher {
 public:
-    /// `folder`: that of kernels.txt and its codes. Throws std::runtime_error: it cannot be read.
-    Launcher(std::string folder, const Driver& driver);
+    /// `folder`: that of the table's codes.
+    Launcher(std::string folder, Table table, const Driver& driver);
 
     struct Place {
         const Device* tuned = nullptr;  // null: nothing was tuned for this device
@@ -44,5 +44,8 @@ private:
     std::array<std::atomic<Place*>, 64> places_{};
     std::vector<std::unique_ptr<Place>> owned_;
 };
+
+/// A file of the package. Throws std::runtime_error: it cannot be read.
+std::string contents(const std::string& path);
 
 }  // namespace normtune_torch

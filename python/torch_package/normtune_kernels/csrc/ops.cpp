@@ -21,8 +21,8 @@ Tensor or_none(const Maybe& t) {
 
 void check_row_wise(const Tensor& x, const Tensor& other, const char* name) {
     TORCH_CHECK(other.sym_sizes() == x.sym_sizes() && other.scalar_type() == x.scalar_type() && other.device() == x.device(), name,
-                " must have x's shape, dtype and device: x is ", x.scalar_type(), " ", x.sym_sizes(), " on ", x.device(), ", ", name, " is ",
-                other.scalar_type(), " ", other.sym_sizes(), " on ", other.device());
+                " must have x's shape, dtype and device: x is ", x.scalar_type(), " ", x.sym_sizes(), " on ", x.device(), ", ", name,
+                " is ", other.scalar_type(), " ", other.sym_sizes(), " on ", other.device());
 }
 
 void check_arguments(const Tensor& x, const Tensor& weight, double eps, std::int64_t casting, std::int64_t offset) {
@@ -47,7 +47,8 @@ Two rms_norm(const Tensor& x, const Maybe& weight, double eps, std::int64_t cast
     return {out.y, out.rstd};
 }
 
-Three fused_add_rms_norm(const Tensor& x, const Tensor& residual, const Maybe& weight, double eps, std::int64_t casting, std::int64_t offset) {
+Three fused_add_rms_norm(const Tensor& x, const Tensor& residual, const Maybe& weight, double eps, std::int64_t casting,
+                         std::int64_t offset) {
     check_arguments(x, or_none(weight), eps, casting, offset);
     check_row_wise(x, residual, "residual");
     auto out = normtune_torch::forward(x, residual, or_none(weight), {eps, casting, offset});
@@ -88,13 +89,15 @@ Two rms_norm_meta(const Tensor& x, const Maybe& weight, double eps, std::int64_t
     return {like_rows(x), scales_of(x)};
 }
 
-Three fused_add_rms_norm_meta(const Tensor& x, const Tensor& residual, const Maybe& weight, double eps, std::int64_t casting, std::int64_t offset) {
+Three fused_add_rms_norm_meta(const Tensor& x, const Tensor& residual, const Maybe& weight, double eps, std::int64_t casting,
+                              std::int64_t offset) {
     check_arguments(x, or_none(weight), eps, casting, offset);
     check_row_wise(x, residual, "residual");
     return {like_rows(x), like_rows(x), scales_of(x)};
 }
 
-Two rms_norm_backward_meta(const Tensor&, const Maybe&, const Tensor& x, const Maybe& weight, const Tensor&, double, std::int64_t, std::int64_t) {
+Two rms_norm_backward_meta(const Tensor&, const Maybe&, const Tensor& x, const Maybe& weight, const Tensor&, double, std::int64_t,
+                           std::int64_t) {
     return both({like_rows(x), weight.has_value() ? at::empty_symint(weight->sym_sizes(), weight->options()) : Tensor()}, x);
 }
 
@@ -296,16 +299,17 @@ TORCH_LIBRARY(normtune, m) {
     m.def("rms_norm(Tensor x, Tensor? weight, float eps, int casting, int offset) -> (Tensor, Tensor)", {at::Tag::pt2_compliant_tag});
     m.def("fused_add_rms_norm(Tensor x, Tensor residual, Tensor? weight, float eps, int casting, int offset) -> (Tensor, Tensor, Tensor)",
           {at::Tag::pt2_compliant_tag});
-    m.def("rms_norm_backward(Tensor dy, Tensor? ds, Tensor x, Tensor? weight, Tensor rstd, float eps, int casting, int offset) -> "
-          "(Tensor, Tensor)",
-          {at::Tag::pt2_compliant_tag});
+    m.def(
+        "rms_norm_backward(Tensor dy, Tensor? ds, Tensor x, Tensor? weight, Tensor rstd, float eps, int casting, int offset) -> "
+        "(Tensor, Tensor)",
+        {at::Tag::pt2_compliant_tag});
 }
 
-#define NORMTUNE_KERNELS(key, suffix)                               \
-    TORCH_LIBRARY_IMPL(normtune, key, m) {                          \
-        m.impl("rms_norm", rms_norm##suffix);                       \
-        m.impl("fused_add_rms_norm", fused_add_rms_norm##suffix);   \
-        m.impl("rms_norm_backward", rms_norm_backward##suffix);     \
+#define NORMTUNE_KERNELS(key, suffix)                             \
+    TORCH_LIBRARY_IMPL(normtune, key, m) {                        \
+        m.impl("rms_norm", rms_norm##suffix);                     \
+        m.impl("fused_add_rms_norm", fused_add_rms_norm##suffix); \
+        m.impl("rms_norm_backward", rms_norm_backward##suffix);   \
     }
 NORMTUNE_KERNELS(CompositeExplicitAutograd, )
 NORMTUNE_KERNELS(Meta, _meta)

@@ -1,0 +1,125 @@
+"""What of a package for PyTorch can be tried without a GPU: results, gradients, tracing, errors. Ends with 1 at what is wrong."""
+
+import copy
+
+import torch
+
+import normtune_kernels as nt
+
+FAULTS = []
+OPTIONS = [(casting, offset) for casting in ("llama", "gemma", "none") for offset in (0, 1)]
+
+
+def expect(good, what):
+    if not good:
+        FAULTS.append(what)
+
+
+def refused(what, words, call):
+    try:
+        call()
+        FAULTS.append(f"{what}: not refused")
+    except (RuntimeError, ValueError) as error:
+        expect(words in str(error), f"{what}: {error}")
+
+
+def gradients():
+    """gradcheck in float64, second derivatives and forward mode as well; in fp32 against float64."""
+    make = lambda *shape: torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+    x, r, w = make(3, 5), make(3, 5), make(5)
+    for casting, offset in OPTIONS:
+        one = lambda x, w: nt.rms_norm(x, w, 1e-3, casting=casting, offset=offset)
+        both = lambda x, r, w: nt.fused_add_rms_norm(x, r, w, 1e-3, casting=casting, offset=offset)
+        expect(torch.autograd.gradcheck(one, (x, w), check_forward_ad=True), f"gradcheck {casting} {offset}")
+        expect(torch.autograd.gradcheck(both, (x, r, w), check_forward_ad=True), f"gradcheck fused {casting} {offset}")
+    expect(torch.autograd.gradgradcheck(lambda x, w: nt.rms_norm(x, w, 1e-3), (x, w)), "gradgradcheck")
+    expect(torch.autograd.gradcheck(lambda x: nt.rms_norm(x, None, 1e-3), (x,)), "gradcheck without a weight")
+    f32 = [t.detach().float().requires_grad_() for t in (x, r, w)]
+    step = 2.0**-7  # differences of fp32: two digits
+    total = lambda x, r, w: sum((y * torch.arange(1.0, 6.0)).sum() for y in nt.fused_add_rms_norm(x, r, w, 1e-3))
+    found = torch.autograd.grad(total(*f32), f32)
+    for which, t in enumerate(f32):
+        for at in range(t.numel()):
+            moved = [[u.detach().clone() for u in f32] for _ in range(2)]
+            moved[0][which].view(-1)[at] += step
+            moved[1][which].view(-1)[at] -= step
+            difference = (total(*moved[0]) - total(*moved[1])).item() / (2 * step)
+            expect(abs(difference - found[which].view(-1)[at].item()) < 2e-2 * max(1.0, abs(difference)), f"fp32 gradient {which} {at}")
+
+
+def shapes():
+    """Leading dimensions, none of them too, rows apart, and tensors without elements."""
+    w = torch.randn(48)
+    for lead in ((), (1,), (7,), (2, 3), (2, 1, 4), (0,), (3, 0)):
+        x = torch.randn(*lead, 64)[..., :48].requires_grad_()
+        y = nt.rms_norm(x, w)
+        expect(y.shape == x.shape and y.is_contiguous(), f"shape of {lead}")
+        expect(torch.allclose(y, torch.nn.functional.rms_norm(x, (48,), w, 1e-6), atol=1e-5), f"values of {lead}")
+        y.sum().backward()
+    x = torch.randn(4, 6, 48).transpose(0, 1)
+    y, s = nt.fused_add_rms_norm(x, x, w)
+    expect(torch.equal(s, x + x) and torch.allclose(y, nt.rms_norm(x + x, w)), "transposed rows")
+    expect(nt.rms_norm(torch.randn(3, 0)).shape == (3, 0), "rows without columns")
+    for dtype in (torch.bfloat16, torch.float16):
+        expect(nt.rms_norm(torch.randn(4, 48).to(dtype), w).dtype == dtype, f"the dtype of x: {dtype}")
+    with torch.inference_mode():
+        expect(not nt.rms_norm(torch.randn(4, 48), w).requires_grad, "inference mode")
+
+
+def module():
+    """In torch.nn.RMSNorm's place: weights, values, and models whose norms are replaced."""
+    theirs, ours = torch.nn.RMSNorm(48, eps=1e-5), nt.RMSNorm(48, eps=1e-5)
+    torch.nn.init.normal_(theirs.weight)
+    ours.load_state_dict(theirs.state_dict())
+    x = torch.randn(9, 48)
+    expect(torch.allclose(ours(x), theirs(x), atol=1e-6), "values of the module")
+    expect(torch.allclose(nt.RMSNorm(48, eps=None)(x), torch.nn.RMSNorm(48)(x), atol=1e-6), "eps None")
+    expect(nt.RMSNorm(48, elementwise_affine=False).weight is None and "casting='gemma'" in repr(nt.RMSNorm(48, casting="gemma")), "no weight; its text")
+    model = torch.nn.Sequential(torch.nn.Linear(48, 48), torch.nn.RMSNorm(48), torch.nn.Sequential(torch.nn.RMSNorm(48, elementwise_affine=False)))
+    replaced = copy.deepcopy(model)
+    expect(nt.replace_norms(replaced) == 2 and list(replaced.state_dict()) == list(model.state_dict()), "replace_norms")
+    expect(torch.allclose(replaced(x), model(x), atol=1e-5), "values of the model")
+
+
+def tracing():
+    """opcheck (schemas, shapes for tracing, autograd), and torch.compile in one graph, with shapes that change."""
+    x, r = (torch.randn(6, 48, requires_grad=True) for _ in range(2))
+    w = torch.randn(48, requires_grad=True)
+    ops = torch.ops.normtune
+    torch.library.opcheck(ops.rms_norm.default, (x, w, 1e-6, 0, 0))
+    torch.library.opcheck(ops.rms_norm.default, (x.detach().bfloat16(), None, 1e-6, 1, 0))
+    torch.library.opcheck(ops.fused_add_rms_norm.default, (x, r, w, 1e-6, 2, 1))
+    scales = torch.rsqrt(x.detach().square().mean(-1) + 1e-6)
+    torch.library.opcheck(ops.rms_norm_backward.default, (torch.randn(6, 48), None, x.detach(), w.detach(), scales, 1e-6, 0, 0))
+    norm = nt.RMSNorm(48)
+
+    def block(x, r):
+        y, s = nt.fused_add_rms_norm(norm(x), r, norm.weight)
+        return y * 2 + s
+
+    compiled = torch.compile(block, fullgraph=True, dynamic=True, backend="aot_eager")
+    for rows in (3, 6, 11):
+        a, b = (torch.randn(rows, 48, requires_grad=True) for _ in range(2))
+        found, wanted = (torch.autograd.grad(f(a, b).square().sum(), (a, b, norm.weight)) for f in (compiled, block))
+        expect(all(torch.allclose(f, g, atol=1e-4) for f, g in zip(found, wanted)), f"compiled, {rows} rows")
+
+
+def errors():
+    x, w = torch.randn(4, 48), torch.randn(48)
+    refused("another width", "weight must have x's last dimension, 48", lambda: nt.rms_norm(x, torch.randn(47)))
+    refused("a scalar", "it is a scalar", lambda: nt.rms_norm(torch.tensor(1.0)))
+    refused("integers", "must be of a floating type", lambda: nt.rms_norm(torch.ones(4, 48, dtype=torch.int32)))
+    refused("a negative eps", "eps must not be negative", lambda: nt.rms_norm(x, w, -1.0))
+    refused("a casting", "casting is one of llama, gemma, none, not 'bert'", lambda: nt.rms_norm(x, w, casting="bert"))
+    refused("an offset", "offset is 0 or 1, not 2", lambda: nt.rms_norm(x, w, offset=2))
+    refused("a residual's shape", "residual must have x's shape", lambda: nt.fused_add_rms_norm(x, x[:2], w))
+    refused("a residual's dtype", "residual must have x's shape, dtype", lambda: nt.fused_add_rms_norm(x, x.bfloat16(), w))
+    refused("two dimensions", "over the last dimension alone", lambda: nt.RMSNorm((2, 48)))
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for part in (gradients, shapes, module, tracing, errors):
+        part()
+    print(*FAULTS, sep="\n")
+    raise SystemExit(1 if FAULTS else 0)
