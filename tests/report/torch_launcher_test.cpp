@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -62,6 +63,7 @@ torch::Result device_get_attribute(int* value, int attribute, int device) {
     return 0;
 }
 torch::Result primary_context_retain(torch::Context* context, int device) {
+    const std::lock_guard lock(fake->mutex);
     fake->retained = device;
     *context = handle<torch::Context>(7);
     return 0;
@@ -115,7 +117,7 @@ torch::Result launch_kernel(const torch::LaunchConfig* config, torch::Function f
         seen.attributes[config->attributes[i].id] = config->attributes[i].value.cluster[0];
     }
     for (int i = 0; i < 4; ++i) {
-        seen.first_words.push_back(*static_cast<const std::int64_t*>(arguments[i]));
+        std::memcpy(&seen.first_words.emplace_back(), arguments[i], sizeof(std::int64_t));
     }
     fake->launches.push_back(seen);
     return 0;

@@ -73,22 +73,22 @@ std::int64_t partial_rows(const Step& s, const Work& work, std::int64_t rows, in
 }
 
 Argument pointer(const void* value) {
-    Argument out;
+    Argument out{};
     out.pointer = value;
     return out;
 }
 Argument whole(std::int64_t value) {
-    Argument out;
+    Argument out{};
     out.int64 = value;
     return out;
 }
 Argument number(std::int64_t value) {
-    Argument out;
+    Argument out{};
     out.int32 = static_cast<std::int32_t>(value);
     return out;
 }
 Argument real(float value) {
-    Argument out;
+    Argument out{};
     out.fp32 = value;
     return out;
 }
