@@ -34,18 +34,18 @@ class Checks:
                 print(f"{name} was not written")
 
 
-def make_twenty_times_faster(path):
+def make_far_faster(path):
     results = json.loads(path.read_text())
     for record in results["records"]:
         measurement = record.get("measurement")
         if measurement is None:
             continue
         for key in ("p20_us", "p50_us", "p80_us"):
-            measurement[key] /= 20
+            measurement[key] /= 1000
         for round_ in measurement["rounds"]:
-            round_["median_us"] /= 20
+            round_["median_us"] /= 1000
         record["compile"]["code_hash"] = "f" * 32  # other code: the same could not have become slower
-        measurement["final_rounds_us"] = [us / 20 for us in measurement["final_rounds_us"]]
+        measurement["final_rounds_us"] = [us / 1000 for us in measurement["final_rounds_us"]]
     path.write_text(json.dumps(results))
 
 
@@ -77,7 +77,7 @@ def main():
         (folder.work / "cpu.yaml").write_text(CPU_POLICY)
         checks.expect(f"--baseline cpu/base.json --update --out h -- {CPU}", 0, "is the baseline now")
         checks.expect(f"--baseline cpu/base.json --policy cpu.yaml --out i -- {CPU}", 0, "pass: gate cpu")
-        make_twenty_times_faster(folder.work / "cpu" / "base.json")
+        make_far_faster(folder.work / "cpu" / "base.json")
         checks.expect(f"--baseline cpu/base.json --policy cpu.yaml --out j -- {CPU}", 1, "fail: gate cpu")
     return 1 if checks.failed else 0
 

@@ -42,7 +42,7 @@ def outcomes(folder, out):
 
 
 def faults(folder):
-    run = folder.run(f"normtune verify --provider norms.py:wrong --candidates-only --problem {PROBLEM} --backend cpu --timeout 4s --out a --quiet")
+    run = folder.run(f"normtune verify --provider norms.py:wrong --candidates-only --problem {PROBLEM} --backend cpu --timeout 8s --out a --quiet")
     expect(run.returncode == 5, "exit code", run.returncode, run.stderr.decode())
     for key, record in outcomes(folder, "a").items():
         outcome, reason = WRONG[key]

@@ -33,6 +33,7 @@
 #include "support/expression.h"
 #include "support/json_reader.h"
 #include "support/trickle.h"
+#include "support/utf8.h"
 #include "trial/kernel_folder.h"
 #include "trial/launch_manifest.h"
 
@@ -184,6 +185,13 @@ void escapes(const std::string& text) {
     need(for_markdown(text).find_first_of("<>`@[") == std::string::npos);
     need(for_xml(text).find_first_of("<>\"") == std::string::npos);
     need(for_terminal(for_terminal(text)) == for_terminal(text));
+    need(for_html(text).find_first_of("<>\"'\033\n") == std::string::npos);
+    const nlohmann::json value = to_utf8(text);
+    const std::string json = for_json(value.dump());
+    need(nlohmann::json::parse(json) == value && for_terminal(json) == json && !commands_a_runner(json));
+    const std::string in_page = for_html_script(value.dump());
+    need(nlohmann::json::parse(in_page).is_string() && in_page.find_first_of("<>&") == std::string::npos &&
+         for_terminal(in_page) == in_page);
     const std::string report = report_for_terminal(text);
     need(!commands_a_runner(report) && report_for_terminal(report) == report);
 }
