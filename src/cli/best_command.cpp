@@ -61,9 +61,9 @@ public:
             throw InputError(
                 "--for proposes launches, and machine code of one architecture does not run on another; leave --format torch out");
         }
-        const std::vector<Results> all = from_db_ ? read_store() : read_files();
+        std::vector<Results> all = from_db_ ? read_store() : read_files();
         if (!for_.empty()) {
-            return print_proposal(all);
+            return print_proposal(std::move(all));
         }
         if (restriction_.any()) {
             const bool code = table_.is("cpp") || table_.is("triton") || table_.is("torch");
