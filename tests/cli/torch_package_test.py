@@ -53,7 +53,7 @@ def check_files(package, results):
 
 
 def compute_on_the_cpu(package):
-    """Machine code becomes a line of text that inputs/fake_cuda.cpp reads."""
+    """Machine code becomes a line of text that torch_package/fake_cuda.cpp reads."""
     codes, entry, texts = [], [], {}
     for line in (package / "normtune_kernels/kernels.txt").read_text().splitlines():
         words = line.split(" ")
@@ -70,7 +70,7 @@ def compute_on_the_cpu(package):
 def check_with_torch(package, work):
     """Imports the package in place, compiled for the CPU's tensors: by the reference, then by launches of a driver that computes on the CPU."""
     (work / "driver").mkdir()
-    subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", ROOT / "tests/cli/inputs/fake_cuda.cpp", "-o",
+    subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", ROOT / "tests/cli/torch_package/fake_cuda.cpp", "-o",
                     work / "driver/libcuda.so.1"], check=True)
     compute_on_the_cpu(package)
     environment = dict(os.environ, PYTHONPATH=str(package), NORMTUNE_KERNELS_CACHE=str(work / "cache"), CFLAGS="-DNORMTUNE_KERNELS_DEVICE=CPU")
@@ -84,7 +84,7 @@ def check_with_torch(package, work):
 
     check = ("-m", "normtune_kernels.check", "--device", "cpu")
     run("by the reference:", "1000 calls, 0 wrong", *check)
-    run("alone:", "", ROOT / "tests/cli/inputs/torch_on_cpu.py")
+    run("alone:", "", ROOT / "tests/cli/torch_package/torch_on_cpu.py")
     fake = {"LD_LIBRARY_PATH": str(work / "driver")}
     run("by launches:", "1000 calls, 0 wrong", *check, **fake)
     run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
