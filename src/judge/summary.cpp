@@ -82,16 +82,18 @@ Summary summarise(const Comparison& comparison) {
     ops.append(out.groups, "op");
     modes.append(out.groups, "mode");
     sites.append(out.groups, "site");
-    const std::size_t most = std::min(most_extremes, order.size());
-    const auto end = order.begin() + static_cast<std::ptrdiff_t>(most);
+    // Each pair once, and of an odd one the worse.
+    const auto place = [&](std::size_t pairs) { return order.begin() + static_cast<std::ptrdiff_t>(pairs); };
+    const std::size_t worst = std::min(most_extremes, (order.size() + 1) / 2);
+    const std::size_t best = std::min(most_extremes, order.size() / 2);
     // Equal ratios stay in the order of the pairs, so that equal files give equal text.
     const auto by = [](auto before) {
         return [before](const Pair* a, const Pair* b) { return a->ratio != b->ratio ? before(a->ratio, b->ratio) : a < b; };
     };
-    std::partial_sort(order.begin(), end, order.end(), by(std::greater<>()));
-    out.worst.assign(order.begin(), end);
-    std::partial_sort(order.begin(), end, order.end(), by(std::less<>()));
-    out.best.assign(order.begin(), end);
+    std::partial_sort(order.begin(), place(worst), order.end(), by(std::greater<>()));
+    out.worst.assign(order.begin(), place(worst));
+    std::partial_sort(place(worst), place(worst + best), order.end(), by(std::less<>()));
+    out.best.assign(place(worst), place(worst + best));
     return out;
 }
 

@@ -22,7 +22,7 @@ struct Summary {
     std::array<std::uint64_t, verdict_names.names.size()> counts{};
     std::vector<RatioGroup> groups;  // all, then by op, mode and site; a shape of several sites counts in each
     std::vector<const Pair*> worst;  // the largest ratios, at most five, without the control; point into the comparison
-    std::vector<const Pair*> best;   // the smallest
+    std::vector<const Pair*> best;   // the smallest, of the others
 
     std::uint64_t count(Verdict verdict) const { return counts[static_cast<std::size_t>(verdict)]; }
 };

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "judge/summary.h"
 #include "judge/synthetic_runs.h"
 
@@ -460,6 +462,26 @@ TEST(Summary, CountsAndGroups) {
     ASSERT_EQ(summary.worst.size(), 5U);
     EXPECT_GE(summary.worst[0]->ratio, summary.worst[4]->ratio);
     EXPECT_LE(summary.best[0]->ratio, summary.best[4]->ratio);
+}
+
+TEST(Summary, OfFewPairsEachIsNamedOnceAndTheWorstFirst) {
+    for (const int pairs : {1, 2, 5, 9}) {
+        SyntheticSweep sweep = small(1);
+        sweep.problems = 1;
+        sweep.configurations = pairs;
+        const ResultRows before = rows(synthetic_results(sweep));
+        sweep.seed = 2;
+        const ResultRows after = rows(synthetic_results(sweep));
+        const Comparison comparison = compared(before, after);
+        const Summary summary = summarise(comparison);
+        std::set<const Pair*> named(summary.worst.begin(), summary.worst.end());
+        named.insert(summary.best.begin(), summary.best.end());
+        EXPECT_EQ(named.size(), static_cast<std::size_t>(pairs));
+        EXPECT_EQ(summary.worst.size() + summary.best.size(), named.size());
+        for (const Pair* best : summary.best) {
+            EXPECT_LE(best->ratio, summary.worst.back()->ratio);
+        }
+    }
 }
 
 }  // namespace
