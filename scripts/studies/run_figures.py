@@ -1,0 +1,180 @@
+"""The figures of whole sweeps: README, results/README.md, results/h100/peers.md, docs/strategies.md and docs/history.md."""
+
+import functools
+import importlib.util
+import math
+import pathlib
+import statistics
+
+import axis_effect
+from figure_base import FIGURES, figure, best, percent, span
+
+# README.md and results/h100/peers.md
+
+@functools.lru_cache(maxsize=None)
+def peers(files):
+    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py; of sweeps with providers, where there are some."""
+    spec = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parent.parent / "peers" / "table.py")
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    sweeps = sorted(files.folder.glob("peers_providers*.json"))
+    others = table.providers_of(*sweeps) if sweeps else table.peers_of(files.folder / "peers.csv")
+    return {key: (us, limit, min(time for name, time in others[key].items() if name != "copy"))
+            for key, (us, limit) in table.best_of_normtune(*(sweeps or [files.folder / "peers_normtune.json"])).items() if key in others}
+
+
+def of_peers(files, *op_mode):
+    return [fastest / us for key, (us, _, fastest) in peers(files).items() if key[:2] == op_mode]
+
+
+for op in ("rms_norm", "fused_add_rms_norm"):
+    for mode in ("forward", "backward"):
+        FIGURES[f"peers.{op}_{mode}"] = lambda files, op=op, mode=mode: f"{axis_effect.geometric_mean(of_peers(files, op, mode)):.2f}×"
+        FIGURES[f"peers.{op}_{mode}_least"] = lambda files, op=op, mode=mode: f"{min(of_peers(files, op, mode)):.2f}×"
+
+
+@figure
+def peers__forward_behind(files):
+    ratios = of_peers(files, "rms_norm", "forward") + of_peers(files, "fused_add_rms_norm", "forward")
+    return percent(1 / min(ratios) - 1, 1)
+
+
+def large_limit(files, mode):
+    """Of tensors from 16 MiB (of bf16) on."""
+    return f"{max(limit for key, (_, limit, _) in peers(files).items() if key[1] == mode and key[2] * key[3] * 2 >= 2**24):.2f}"
+
+
+@figure
+def peers__large_forward_limit(files):
+    return large_limit(files, "forward")
+
+
+@figure
+def peers__large_backward_limit(files):
+    return large_limit(files, "backward")
+
+
+def floors(files):
+    """µs of an empty launch, by sweep of results/h100."""
+    sweeps = ("qwen3", "llama3", "full_8192", "peers_normtune", "qwen3_default", "qwen3_racing", "qwen3_deferred_cold", "qwen3_deferred", "budget_60s")
+    return [sorted(float(row["floor_us"]) for row in files.passed(f"{name}.csv") if row["floor_us"]) for name in sweeps]
+
+
+@figure
+def peers__floor_medians(files):
+    return span([of_sweep[len(of_sweep) // 2] for of_sweep in floors(files)], "{:.2f}") + " µs"
+
+
+@figure
+def peers__floor_least(files):
+    return f"{min(of_sweep[0] for of_sweep in floors(files)):.2f} µs"
+
+
+# results/README.md
+
+@figure
+def h100__racing_apart_median(files):
+    return percent(sorted(apart(files))[len(apart(files)) // 2], 2)
+
+
+@figure
+def h100__racing_apart_most(files):
+    return percent(max(apart(files)), 2)
+
+
+@figure
+def h100__racing_apart_count(files):
+    return str(len(apart(files)))
+
+
+@figure
+def h100__racing_apart_most_of_all(files):
+    return percent(max(apart(files, 0)), 1)
+
+
+def apart(files, least_us=10):
+    """|p50 of one sweep's winner over that of the other's, less 1|, of problems above `least_us` in the first."""
+    def winners(name):
+        return {tuple(row[column] for column in axis_effect.PROBLEM): float(row["p50_us"])
+                for row in files.passed(name) if row["rank"] == "1"}
+    first, second = winners("qwen3_deferred_cold.csv"), winners("qwen3_deferred.csv")
+    return [abs(second[key] / us - 1) for key, us in first.items() if key in second and us > least_us]
+
+
+# docs/strategies.md
+
+def regrets(files, name):
+    """Per problem: the exhaustive sweep's p50 of the configuration that won here over the exhaustive sweep's best."""
+    exhaustive = {}
+    for row in files.passed("qwen3_default.csv"):
+        exhaustive.setdefault(tuple(row[column] for column in axis_effect.PROBLEM), {})[row["config"]] = float(row["p50_us"])
+    won = {tuple(row[column] for column in axis_effect.PROBLEM): row["config"] for row in files.passed(name) if row["rank"] == "1"}
+    return [exhaustive[problem][config] / min(exhaustive[problem].values()) for problem, config in won.items()
+            if config in exhaustive[problem]]
+
+
+def device_seconds(files, name):
+    return sum(int(row["samples"]) * int(row["launches_per_sample"]) * float(row["p50_us"]) for row in files.passed(name)) / 1e6
+
+
+@figure
+def strategies__exhaustive_time(files):
+    return f"{device_seconds(files, 'qwen3_default.csv'):.1f} s"
+
+
+@figure
+def strategies__racing_time(files):
+    seconds = device_seconds(files, "qwen3_racing.csv")
+    return f"{seconds:.1f} s ({100 * seconds / device_seconds(files, 'qwen3_default.csv'):.1f} %)"
+
+
+@figure
+def strategies__racing_regret(files):
+    return percent(axis_effect.geometric_mean(regrets(files, "qwen3_racing.csv")) - 1, 2)
+
+
+@figure
+def strategies__racing_worst(files):
+    return percent(max(regrets(files, "qwen3_racing.csv")) - 1, 1)
+
+
+@figure
+def strategies__budget_regret(files):
+    return percent(axis_effect.geometric_mean(regrets(files, "budget_60s.csv")) - 1, 2)
+
+
+@figure
+def strategies__budget_worst(files):
+    found = regrets(files, "budget_60s.csv")
+    return f"{percent(max(found) - 1, 1)}, {sum(ratio > 1.03 for ratio in found)} problems over 3 %"
+
+
+# docs/history.md
+
+@functools.lru_cache(maxsize=None)
+def in_both(files):
+    """log(ratio) of the trials that two sweeps of the H100 have in common."""
+    times = [{tuple(row[column] for column in (*axis_effect.PROBLEM, "config")): float(row["p50_us"]) for row in files.passed(name)}
+             for name in ("qwen3.csv", "llama3.csv")]
+    return [math.log(us / times[0][trial]) for trial, us in times[1].items() if trial in times[0]]
+
+
+def deviation(values):
+    """From the median distance to the median."""
+    middle = statistics.median(values)
+    return statistics.median(abs(value - middle) for value in values) / statistics.NormalDist().inv_cdf(0.75)
+
+
+@figure
+def history__common(files):
+    return f"{len(in_both(files)):,} trials"
+
+
+@figure
+def history__common_deviation(files):
+    return percent(deviation(in_both(files)), 2)
+
+
+@figure
+def history__run_deviation(files):
+    return percent(deviation(in_both(files)) / math.sqrt(2), 1)
