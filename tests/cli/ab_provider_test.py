@@ -34,28 +34,7 @@ def all():
 """
 
 
-class Checks:
-    def __init__(self, folder):
-        self.folder = folder
-        self.failed = False
-
-    def expect(self, condition, *what):
-        if not condition:
-            self.failed = True
-            print("FAILED:", *what)
-
-    def run(self, command, code, *fragments):
-        result = self.folder.run(command)
-        text = result.stdout.decode() + result.stderr.decode()
-        self.expect(result.returncode == code and all(fragment in text for fragment in fragments),
-                    f"{command}\n  exit code {result.returncode}, not {code}; or lacks one of {fragments}:\n{text}")
-        return text
-
-    def refused(self, command, fragment):
-        """One line, and nothing was begun."""
-        text = self.run(command, 2, fragment)
-        self.expect(text.count("\n") == 1, command, text)
-
+class Checks(harness.Checks):
     def records(self, out):
         return json.loads((self.folder.work / out / "results.json").read_text())
 

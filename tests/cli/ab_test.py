@@ -20,23 +20,7 @@ EQUAL = "seed: 7\nnoise: {sigma: 0.002}\ntimings:\n  - {config: '*', copies: 1.2
 SLOWER = "seed: 7\nnoise: {sigma: 0.002}\ntimings:\n  - {config: 'after*', copies: 1.23}\n  - {config: '*', copies: 1.2}\n"
 
 
-class Checks:
-    def __init__(self, folder):
-        self.folder = folder
-        self.failed = False
-
-    def expect(self, condition, *what):
-        if not condition:
-            self.failed = True
-            print("FAILED:", *what)
-
-    def run(self, command, code, *fragments):
-        result = self.folder.run(command)
-        text = result.stdout.decode() + result.stderr.decode()
-        self.expect(result.returncode == code and all(fragment in text for fragment in fragments), f"{command}\n  exit code {result.returncode},"
-                    f" not {code}; or lacks one of {fragments}:\n{text}")
-        return result.stdout.decode()
-
+class Checks(harness.Checks):
     def write(self, name, text):
         file = self.folder.work / name
         file.parent.mkdir(parents=True, exist_ok=True)

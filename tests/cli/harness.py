@@ -68,3 +68,30 @@ class Folder:
 
     def files(self):
         return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*"))
+
+
+class Checks:
+    """What was expected of commands in a folder; prints what did not hold."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.failed = False
+
+    def expect(self, condition, *what):
+        if not condition:
+            self.failed = True
+            print("FAILED:", *what)
+
+    def run(self, command, code, *fragments):
+        """Runs it and returns its standard output; the fragments may stand in either output."""
+        result = self.folder.run(command)
+        text = result.stdout.decode() + result.stderr.decode()
+        self.expect(result.returncode == code and all(fragment in text for fragment in fragments),
+                    f"{command}\n  exit code {result.returncode}, not {code}; or lacks one of {fragments}:\n{text}")
+        return result.stdout.decode()
+
+    def refused(self, command, fragment):
+        """One line, and nothing was begun."""
+        result = self.folder.run(command)
+        text = result.stdout.decode() + result.stderr.decode()
+        self.expect(result.returncode == 2 and fragment in text and text.count("\n") == 1, f"{command}: {result.returncode}, {text}")
