@@ -17,6 +17,10 @@ class Missing(Exception):
     """A provider that cannot be had, in one line."""
 
 
+class NotInstalled(Missing):
+    """Another interpreter may have it."""
+
+
 def last_line(error):
     """How Python would end its traceback; of a text of many lines the first that says something."""
     lines = [line for line in str(error).splitlines() if line.strip()]
@@ -61,7 +65,7 @@ def kernels(asked_as):
         except FileNotFoundError as error:
             raise Missing(f"there is no {error.filename}") from error
         except ModuleNotFoundError as error:
-            raise Missing(f"{error.name or error} is not installed for {sys.executable}") from error
+            raise NotInstalled(f"{error.name or error} is not installed for {sys.executable}") from error
         except Exception as error:
             raise Missing(f"{doing} raises {last_line(error)}") from error
         for kernel in _found[asked_as]:
@@ -110,6 +114,6 @@ def answer(question_path, answer_path):
         try:
             out += _providers(asked_as, problems)
         except Missing as error:
-            out.append({"asked_as": asked_as, "missing": str(error)})
+            out.append({"asked_as": asked_as, "missing": str(error), "not_installed": isinstance(error, NotInstalled)})
     pathlib.Path(answer_path).write_text(json.dumps({"providers": out}), encoding="utf-8")
     return 0

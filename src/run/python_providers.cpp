@@ -145,7 +145,9 @@ std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const Pyt
     for (std::size_t i = 0; i < list.size(); ++i) {
         const JsonReader in = list.element(i);
         if (const auto missing = in.find("missing")) {
-            throw InputError(fmt::format("{} {}: {}", said_of(wish.side), in.at("asked_as").text(), missing->text()));
+            throw InputError(
+                fmt::format("{} {}: {}{}", said_of(wish.side), in.at("asked_as").text(), missing->text(),
+                            in.at("not_installed").flag() ? fmt::format("; {} names another interpreter", option_of(wish.side)) : ""));
         }
         auto provider = std::make_shared<PythonProvider>();
         provider->python_ = wish.python;

@@ -111,7 +111,7 @@ def refusals(checks):
     checks.environment("new", "1.1")
     checks.refused(f"{TOYS.replace('toy_norms:all --before', 'toy_norms:none --before')} {CPU}", "after toy_norms:none: toy_norms has no none")
     checks.refused(f"normtune ab toy_norms:all broken.py:all --before-python old {CPU}", "after broken.py:all: its import raises SyntaxError")
-    checks.refused(f"normtune ab toy_norms:all norms.py:right {CPU}", "before toy_norms:all: toy_norms is not installed for ")
+    checks.refused(f"normtune ab toy_norms:all norms.py:right {CPU}", "; --before-python names another interpreter")
     checks.refused(f"normtune ab liger liger --before-python old --after-python new {CPU}", "before liger: liger_kernel is not installed for ")
     checks.refused(f"{TOYS.replace('new', 'no/venv')} {CPU}", "--after-python: 'no/venv' is no interpreter that can be run, nor a virtual environment")
     checks.refused(f"{TOYS.replace('new', 'old/bin/../bin/python3')} {CPU}", "is both sides; give the interpreter of another virtual environment with --before-python")

@@ -114,7 +114,7 @@ def told(folder):
         ("--provider norms.py:missing", "--provider norms.py:missing: norms.py has no missing"),
         ("--provider broken.py:all", "--provider broken.py:all: its import raises SyntaxError: "),
         ("--provider none.py:all", "--provider none.py:all: there is no .*none.py"),
-        ("--provider no_such_module:all", "--provider no_such_module:all: no_such_module is not installed for .*python3"),
+        ("--provider no_such_module:all", "--provider no_such_module:all: no_such_module is not installed for .*python3; --python names another interpreter"),
         ("--provider liger", "--provider liger: liger_kernel is not installed for .*"),
         ("--provider ligre", "--provider: 'ligre' is none of the shipped providers .numpy, pytorch, .*, nor MODULE:FACTORY"),
         ("--provider norms.py:raises", "its factory raises RuntimeError: the factory is closed"),
