@@ -67,9 +67,9 @@ public:
         }
         if (restriction_.any()) {
             const bool code = table_.is("cpp") || table_.is("triton") || table_.is("torch");
-            const RestrictedResults admitted(all, restriction_, code ? Whose::own : Whose::all);
+            const RestrictedResults admitted = restricted(std::move(all), restriction_, code ? Whose::own : Whose::all);
             show(admitted.results, admitted.ladders);
-            return admitted.report_missing();
+            return report_missing(admitted.ladders);
         }
         show(all, {});
         return ExitCode::good;

@@ -15,27 +15,21 @@ void declare_restriction(OptionSet& options, Restriction& restriction) {
                  restriction.deterministic);
 }
 
-RestrictedResults::RestrictedResults(std::span<const Results> all, const Restriction& restriction, Whose whose)
-    : rankings(problem_rankings(all, whose)), ladders(priced_ladders(rankings, restriction)) {
-    for (const Results& run : all) {
-        results.push_back(restricted(run, restriction, ladders));
-    }
-}
-
-ExitCode RestrictedResults::report_missing() const {
+ExitCode report_missing(std::span<const PricedLadder> ladders) {
+    std::size_t problems = 0;
     std::size_t missing = 0;
-    const ProblemRanking* first = nullptr;
+    const PricedChoice* first = nullptr;
     for (const PricedLadder& ladder : ladders) {
         for (const PricedChoice& choice : ladder.choices) {
-            missing += choice.standing == nullptr ? 1 : 0;
-            first = first == nullptr && choice.standing == nullptr ? choice.ranking : first;
+            ++problems;
+            missing += choice.taken == nullptr ? 1 : 0;
+            first = first == nullptr && choice.taken == nullptr ? &choice : first;
         }
     }
     if (first == nullptr) {
         return ExitCode::good;
     }
-    complain(fmt::format("on {} of {} problems nothing that was measured may be taken, as {}", missing, rankings.size(),
-                         first->problem().key()));
+    complain(fmt::format("on {} of {} problems nothing that was measured may be taken, as {}", missing, problems, first->problem));
     return ExitCode::inconclusive;
 }
 

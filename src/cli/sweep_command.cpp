@@ -46,7 +46,7 @@ public:
         const Restriction restriction{options.batch_invariant, options.deterministic};
         std::optional<RestrictedResults> admitted;
         if (options.batch_invariant) {
-            admitted.emplace(std::span(&result.results, 1), restriction, Whose::all);
+            admitted = restricted({result.results}, restriction, Whose::all);
         }
         const Results& shown = admitted ? admitted->results.front() : result.results;
         const std::span<const PricedLadder> prices = admitted ? admitted->ladders : std::span<const PricedLadder>();

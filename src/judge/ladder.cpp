@@ -59,19 +59,51 @@ std::vector<Prescription> followed_by(const Configuration& configuration, const 
     return out;
 }
 
-using LossByText = std::map<std::string, std::pair<Prescription, double>>;
+/// The prescriptions that rankings follow, numbered as they are found.
+class FoundPrescriptions {
+public:
+    FoundPrescriptions(const std::vector<Axis>& decided, const BackendTraits& traits) : decided_(decided), traits_(traits) {}
 
-LossByText losses_on(const ProblemRanking& ranking, const std::vector<Axis>& decided, const BackendTraits& traits) {
-    LossByText out;
-    for (const Standing& standing : ranking.standings) {
-        for (const Prescription& prescription :
-             followed_by(*standing.record->candidate.configuration(), ranking.problem(), decided, traits)) {
-            const auto [place, added] = out.try_emplace(prescription.text(decided), prescription, standing.loss());
-            place->second.second = std::min(place->second.second, standing.loss());
+    struct Loss {
+        std::size_t number = 0;
+        double loss = 0;
+    };
+    /// What each of them loses on a problem; of several losses of one the least holds.
+    std::vector<Loss> losses_on(const ProblemRanking& ranking) {
+        std::vector<Loss> out;
+        for (const Standing& standing : ranking.standings) {
+            for (const Prescription& it : followed_by(*standing.record->candidate.configuration(), ranking.problem(), decided_, traits_)) {
+                out.push_back({number_of(it), standing.loss()});
+            }
         }
+        return out;
     }
-    return out;
-}
+
+    /// With a plain mask first, then by their text; `order` gets the number of each.
+    std::vector<Prescription> in_order(std::vector<std::size_t>& order) const {
+        std::vector<Prescription> out;
+        for (const auto& [key, number] : numbers_) {
+            order.push_back(number);
+            out.push_back(found_[number]);
+        }
+        return out;
+    }
+
+private:
+    std::size_t number_of(const Prescription& prescription) {
+        const bool plain = prescription.configuration.reduction == Reduction::masked;
+        const auto [place, added] = numbers_.try_emplace({!plain, prescription.text(decided_)}, found_.size());
+        if (added) {
+            found_.push_back(prescription);
+        }
+        return place->second;
+    }
+
+    const std::vector<Axis>& decided_;
+    const BackendTraits& traits_;
+    std::map<std::pair<bool, std::string>, std::size_t> numbers_;
+    std::vector<Prescription> found_;
+};
 
 /// One band: shapes of neighbouring N, given as what each prescription costs at each M.
 struct Costs {
@@ -208,32 +240,28 @@ Losses Losses::only(const std::function<bool(const ShapeLosses&)>& keep) const {
 }
 
 Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::vector<Axis>& decided, const BackendTraits& traits) {
-    std::vector<LossByText> losses;
-    std::map<std::pair<bool, std::string>, Prescription> prescriptions;  // of equal ones a plain mask comes first
+    FoundPrescriptions found(decided, traits);
+    std::vector<std::vector<FoundPrescriptions::Loss>> losses;
     for (const ProblemRanking* ranking : rankings) {
-        losses.push_back(losses_on(*ranking, decided, traits));
-        for (const auto& [text, value] : losses.back()) {
-            const bool plain = value.first.configuration.reduction == Reduction::masked;
-            prescriptions.try_emplace({!plain, text}, value.first);
-        }
+        losses.push_back(found.losses_on(*ranking));
     }
-    Losses out{decided, {}, {}};
-    for (const auto& [key, prescription] : prescriptions) {
-        out.prescriptions.push_back(prescription);
-    }
+    std::vector<std::size_t> order;
+    Losses out{decided, found.in_order(order), {}};
     std::map<std::pair<std::int64_t, std::int64_t>, ShapeLosses> shapes;
     for (std::size_t i = 0; i < rankings.size(); ++i) {
+        std::vector<double> least(order.size(), not_measured);  // by number
+        for (const auto& [number, loss] : losses[i]) {
+            least[number] = least[number] == not_measured ? loss : std::min(least[number], loss);
+        }
         const Shape& shape = rankings[i]->problem().shape;
         ShapeLosses& at = shapes[{shape.cols, shape.rows}];
         at.rows = shape.rows;
         at.cols = shape.cols;
-        at.losses.resize(prescriptions.size(), 0);
+        at.losses.resize(order.size(), 0);
         at.rankings.push_back(rankings[i]);
-        std::size_t p = 0;
-        for (const auto& [key, prescription] : prescriptions) {
-            const auto found = losses[i].find(key.second);
-            double& loss = at.losses[p++];
-            loss = loss == not_measured || found == losses[i].end() ? not_measured : std::max(loss, found->second.second);
+        for (std::size_t p = 0; p < order.size(); ++p) {
+            double& loss = at.losses[p];
+            loss = loss == not_measured || least[order[p]] == not_measured ? not_measured : std::max(loss, least[order[p]]);
         }
     }
     for (auto& [place, shape] : shapes) {

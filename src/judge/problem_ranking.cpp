@@ -103,7 +103,7 @@ private:
 };
 
 Standing standing_of(const Record& record, const Record& winner, const RunNoise& noise, const FreshRounds& fresh) {
-    Standing standing{&record};
+    Standing standing{{}, &record};
     if (&record == &winner) {
         return standing;
     }

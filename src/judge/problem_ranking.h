@@ -9,9 +9,8 @@
 
 namespace normtune {
 
-/// Times over the winner's are estimates: of the fresh rounds that both have, in the finals or since, else of the p50 of their own rounds.
-struct Standing {
-    const Record* record = nullptr;
+/// A time over the winner's, an estimate: of the fresh rounds that both have, in the finals or since, else of the p50 of their own rounds.
+struct TimeRatio {
     double ratio = 1;
     double low = 1;  // 95% interval of the ratio: wide where there are few rounds
     double high = 1;
@@ -19,6 +18,10 @@ struct Standing {
 
     /// How much slower than the winner it is, by the estimate.
     double loss() const { return ratio - 1; }
+};
+
+struct Standing : TimeRatio {
+    const Record* record = nullptr;
 };
 
 /// The own configurations that obey a rule.

@@ -45,6 +45,15 @@ std::string class_of(const Record& record) {
 
 using Ranks = std::vector<const ProblemRanking*>;
 
+PricedChoice choice_of(const ProblemRanking& ranking, const Standing* taken, Known known) {
+    PricedChoice out{ranking.problem().key(), ranking.winner->candidate.identity(), nullptr, {}, known};
+    if (taken != nullptr) {
+        out.taken = taken->record;
+        out.time = *taken;
+    }
+    return out;
+}
+
 PricedLadder ladder_of_classes(const Ranks& rankings, const Restriction& restriction) {
     std::map<ClassOfRows, Members> classes;
     std::map<std::string, std::set<std::string>> digests;  // of each class
@@ -73,10 +82,9 @@ PricedLadder ladder_of_classes(const Ranks& rankings, const Restriction& restric
     PricedLadder out;
     const auto best = std::ranges::min_element(classes, {}, [](const auto& of) { return of.second.order(of.first); });
     for (std::size_t i = 0; i < rankings.size(); ++i) {
-        out.choices.push_back({rankings[i], best == classes.end() ? nullptr : best->second.fastest[i], Known::by_source});
-        if (best != classes.end() && !best->first.row_bits.empty()) {
-            out.choices.back().known = Known::by_bits;
-        }
+        const bool by_bits = best != classes.end() && !best->first.row_bits.empty();
+        out.choices.push_back(choice_of(*rankings[i], best == classes.end() ? nullptr : best->second.fastest[i],
+                                        by_bits ? Known::by_bits : Known::by_source));
     }
     out.row_class = best == classes.end() ? "" : best->first.row_class;
     return out;
@@ -90,7 +98,7 @@ PricedLadder fastest_alone(const ProblemRanking& ranking, const Restriction& res
         }
     }
     PricedLadder out;
-    out.choices.push_back({&ranking, best, best != nullptr && best->record->bits ? Known::by_bits : Known::by_source});
+    out.choices.push_back(choice_of(ranking, best, best != nullptr && best->record->bits ? Known::by_bits : Known::by_source));
     return out;
 }
 
@@ -102,6 +110,42 @@ std::string name_of(const Problem& problem, bool any_rows) {
         key.replace(key.find(size), size.size(), fmt::format("/*x{}", problem.shape.cols));
     }
     return key;
+}
+
+/// Of a run that was ranked; the choices follow their records to where they come to lie.
+void restrict(Results& run, const Restriction& restriction, const std::unordered_map<const Record*, PricedChoice*>& choices) {
+    std::unordered_map<std::string, bool> ranked;  // was it, of the problems that have a choice
+    for (const Record& record : run.records) {
+        if (choices.contains(&record)) {
+            ranked.emplace(record.problem.key(), false);
+        }
+    }
+    for (const Record& record : run.records) {
+        if (record.measurement && record.measurement->rank == 1) {
+            if (const auto problem = ranked.find(record.problem.key()); problem != ranked.end()) {
+                problem->second = true;
+            }
+        }
+    }
+    auto kept = run.records.begin();
+    for (Record& record : run.records) {
+        const auto problem = ranked.find(record.problem.key());
+        const auto choice = choices.find(&record);
+        const bool won = choice != choices.end();
+        if (problem == ranked.end() || !(won || (problem->second && record.measurement && admits(restriction, record)))) {
+            continue;
+        }
+        record.measurement->rank = won && problem->second ? 1 : 0;
+        record.measurement->tied = false;
+        if (won) {
+            choice->second->taken = &*kept;
+        }
+        if (&*kept != &record) {
+            *kept = std::move(record);
+        }
+        ++kept;
+    }
+    run.records.erase(kept, run.records.end());
 }
 
 }  // namespace
@@ -121,7 +165,7 @@ bool admits(const Restriction& restriction, const Record& record) {
 PriceSummary PricedLadder::price() const {
     PriceSummary out;
     for (const PricedChoice& choice : choices) {
-        out.add(choice, choice.standing == nullptr ? std::nullopt : std::optional(choice.standing->loss()));
+        out.add(choice, choice.taken == nullptr ? std::nullopt : std::optional(choice.time.loss()));
     }
     return out;
 }
@@ -208,34 +252,19 @@ std::vector<BitsTally> bits_tallies(const Results& results) {
     return out;
 }
 
-Results restricted(const Results& results, const Restriction& restriction, std::span<const PricedLadder> ladders) {
-    std::unordered_map<std::string, const Record*> winners;  // of these results, by the problem's key
-    for (const PricedLadder& ladder : ladders) {
-        for (const PricedChoice& choice : ladder.choices) {
-            if (choice.ranking->results == &results && choice.standing != nullptr) {
-                winners[choice.ranking->problem().key()] = choice.standing->record;
-            }
+RestrictedResults restricted(std::vector<Results> all, const Restriction& restriction, Whose whose) {
+    RestrictedResults out;
+    out.ladders = priced_ladders(problem_rankings(all, whose), restriction);
+    std::unordered_map<const Record*, PricedChoice*> choices;
+    for (PricedLadder& ladder : out.ladders) {
+        for (PricedChoice& choice : ladder.choices) {
+            choices.emplace(choice.taken, &choice);
         }
     }
-    std::set<std::string> ranked;
-    for (const Record& record : results.records) {
-        if (record.measurement && record.measurement->rank == 1) {
-            ranked.insert(record.problem.key());
-        }
+    for (Results& run : all) {
+        restrict(run, restriction, choices);
     }
-    Results out = results;
-    out.records.clear();
-    for (const Record& record : results.records) {
-        const std::string key = record.problem.key();
-        const auto winner = winners.find(key);
-        const bool won = winner != winners.end() && winner->second == &record;
-        const bool beside = winner != winners.end() && ranked.contains(key) && record.measurement && admits(restriction, record);
-        if (won || beside) {
-            out.records.push_back(record);
-            out.records.back().measurement->rank = won && ranked.contains(key) ? 1 : 0;
-            out.records.back().measurement->tied = false;
-        }
-    }
+    out.results = std::move(all);  // records stay where they are
     return out;
 }
 

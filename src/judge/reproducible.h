@@ -26,8 +26,10 @@ bool admits(const Restriction& restriction, const Record& record);
 
 /// What is taken for a problem.
 struct PricedChoice {
-    const ProblemRanking* ranking = nullptr;
-    const Standing* standing = nullptr;  // its loss is the price; null: nothing is admitted
+    std::string problem;            // its key
+    std::string best;               // the identity of the best of all
+    const Record* taken = nullptr;  // null: nothing is admitted
+    TimeRatio time;                 // of what is taken: its loss is the price
     Known known = Known::by_source;
 };
 
@@ -43,7 +45,7 @@ struct PricedLadder {
 };
 
 /// Of each set of problems the class that is measured at most of its M, at best at all of them, by bits rather than by source where both
-/// do as well; of those the one that loses least (geometric mean), and at each M its fastest. `rankings` outlive it.
+/// do as well; of those the one that loses least (geometric mean), and at each M its fastest. They point into the ranked results.
 std::vector<PricedLadder> priced_ladders(const std::vector<ProblemRanking>& rankings, const Restriction& restriction);
 
 /// Of each class, by its bits where they were compared, the fastest trial of a problem: what choices at other M may need of it.
@@ -61,8 +63,14 @@ struct BitsTally {
 /// Of records whose bits were compared.
 std::vector<BitsTally> bits_tallies(const Results& results);
 
-/// The results with these choices as winners, and of the other trials those that are admitted. Problems without a choice are left out; of
-/// those that were not ranked the choice alone is there, unranked.
-Results restricted(const Results& results, const Restriction& restriction, std::span<const PricedLadder> ladders);
+/// Results whose winners are what a restriction admits.
+struct RestrictedResults {
+    std::vector<Results> results;       // one each of those that were given
+    std::vector<PricedLadder> ladders;  // they point into these
+};
+
+/// With the choices of their ladders as winners, and of the other trials those that are admitted. Problems without a choice are left
+/// out; of those that were not ranked the choice alone is there, unranked. Nothing is copied.
+RestrictedResults restricted(std::vector<Results> all, const Restriction& restriction, Whose whose);
 
 }  // namespace normtune

@@ -53,14 +53,11 @@ std::vector<Section> price_sections(std::span<const PricedLadder> ladders, const
     std::size_t dropped = 0;
     for (const PricedLadder& ladder : ladders) {
         for (const PricedChoice& choice : ladder.choices) {
-            const Standing* taken = choice.standing;
-            const Record* best = choice.ranking->winner;
-            shapes.table.add({choice.ranking->problem().key(), taken != nullptr ? taken->record->candidate.identity() : "none is admitted",
-                              taken != nullptr ? loss_text(*taken) : "-",
-                              taken != nullptr && taken->record == best ? "the same" : best->candidate.identity(),
-                              taken != nullptr ? std::string(known_text(choice.known)) : ""},
-                             taken != nullptr ? Tone::plain : Tone::bad);
-            dropped += taken != nullptr && taken->dropped ? 1 : 0;
+            const std::string taken = choice.taken != nullptr ? choice.taken->candidate.identity() : "";
+            shapes.table.add({choice.problem, taken.empty() ? "none is admitted" : taken, taken.empty() ? "-" : loss_text(choice.time),
+                              taken == choice.best ? "the same" : choice.best, taken.empty() ? "" : std::string(known_text(choice.known))},
+                             taken.empty() ? Tone::bad : Tone::plain);
+            dropped += choice.time.dropped ? 1 : 0;
         }
     }
     if (dropped > 0) {

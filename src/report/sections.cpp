@@ -115,13 +115,13 @@ std::string loss_text(double loss) {
     return loss == 0 ? "0" : fmt::format("{:.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);
 }
 
-std::string loss_text(const Standing& standing) {
-    if (standing.low == standing.high) {
-        return loss_text(standing.loss());
+std::string loss_text(const TimeRatio& time) {
+    if (time.low == time.high) {
+        return loss_text(time.loss());
     }
-    const double half = (standing.high - standing.low) / 2;
+    const double half = (time.high - time.low) / 2;
     constexpr double says_nothing = 10;  // ten times the time, either way
-    return loss_text(standing.loss()) + (half < says_nothing ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
+    return loss_text(time.loss()) + (half < says_nothing ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
 }
 
 }  // namespace normtune

@@ -35,7 +35,7 @@ void arrange(std::vector<Section>& sections, const TableOrder& order);
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);
 /// "1.3% ±0.4", with half of the interval in percentage points; "±?" where it is not known.
-std::string loss_text(const Standing& standing);
+std::string loss_text(const TimeRatio& time);
 /// "41/42", "0.4%" and "1.9%"; "-" where nothing was judged.
 template <typename Place>
 std::string judged_text(const LossSummary<Place>& losses) {

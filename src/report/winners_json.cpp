@@ -32,12 +32,14 @@ nlohmann::json winner_json(const Winner& winner) {
 nlohmann::json price_json(const PricedLadder& ladder) {
     const PriceSummary price = ladder.price();
     const auto choice_json = [](const PricedChoice& choice) {
-        const Standing* taken = choice.standing;
-        nlohmann::json out{{"problem", choice.ranking->problem().key()},
-                           {"unrestricted", choice.ranking->winner->candidate.identity()},
-                           {"taken", taken != nullptr ? nlohmann::json(taken->record->candidate.identity()) : nlohmann::json()}};
-        if (taken != nullptr) {
-            out.update({{"loss", taken->loss()}, {"low", taken->low - 1}, {"high", taken->high - 1}, {"dropped", taken->dropped}});
+        nlohmann::json out{{"problem", choice.problem}, {"unrestricted", choice.best}, {"taken", nullptr}};
+        if (choice.taken != nullptr) {
+            const TimeRatio& time = choice.time;
+            out.update({{"taken", choice.taken->candidate.identity()},
+                        {"loss", time.loss()},
+                        {"low", time.low - 1},
+                        {"high", time.high - 1},
+                        {"dropped", time.dropped}});
         }
         return out;
     };

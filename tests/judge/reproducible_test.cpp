@@ -1,5 +1,6 @@
 #include "judge/reproducible.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/fit.h"
@@ -39,7 +40,7 @@ void compare_bits(Results& results) {
 std::vector<std::string> taken(const PricedLadder& ladder) {
     std::vector<std::string> out;
     for (const PricedChoice& choice : ladder.choices) {
-        out.push_back(choice.standing == nullptr ? "none" : choice.standing->record->candidate.key());
+        out.push_back(choice.taken == nullptr ? "none" : choice.taken->candidate.key());
     }
     return out;
 }
@@ -151,17 +152,41 @@ TEST(Determinism, TakesTheFastestThatDoesNotVary) {
 }
 
 TEST(RestrictedResults, HaveTheChoicesAsTheirWinners) {
-    const Results results = flipping();
-    const std::vector<ProblemRanking> rankings = problem_rankings(results);
-    const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
-    const Results taken = restricted(results, invariant, ladders);
+    const RestrictedResults taken = restricted({flipping()}, invariant, Whose::all);
     Keys winners;
-    for (const Record& record : taken.records) {
+    for (const Record& record : taken.results[0].records) {
         if (record.measurement->rank == 1) {
             winners.push_back(record.candidate.key());
         }
     }
     EXPECT_EQ(winners, (Keys{wide, wide_packed}));
+}
+
+TEST(RestrictedResults, ChoicesFollowTheirRecordsWhereOthersGo) {
+    const std::string atomic = std::string(wide) + ".atomic";
+    const std::string split = std::string(wide) + ".split";
+    Results results;
+    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide, 12}, {split, 11}});
+    add(results, problem_of(128, 1024, Mode::backward), {{atomic, 10}});
+    add(results, problem_of(256, 1024, Mode::backward), {{atomic, 20}, {split, 22}});
+    for (Record& record : results.records) {
+        record.backend = Backend::cuda;
+    }
+    const RestrictedResults taken = restricted({results, results}, {false, true}, Whose::all);
+    ASSERT_EQ(taken.results.size(), 2U);
+    Keys kept;
+    for (const Record& record : taken.results[1].records) {
+        kept.push_back(fmt::format("{} {} {}", record.problem.shape.rows, record.candidate.key(), record.measurement->rank));
+    }
+    EXPECT_EQ(kept, (Keys{"64 " + std::string(wide) + " 0", "64 " + split + " 1", "256 " + split + " 1"}));
+    ASSERT_EQ(taken.ladders.size(), 6U);
+    const PricedChoice& none = taken.ladders[2].choices[0];  // those of one problem lie side by side
+    EXPECT_EQ(none.taken, nullptr);
+    EXPECT_EQ(none.best, atomic);
+    EXPECT_EQ(taken.ladders[0].choices[0].taken, &taken.results[0].records[1]);
+    EXPECT_EQ(taken.ladders[5].choices[0].taken, &taken.results[1].records[2]);
+    EXPECT_EQ(taken.ladders[5].choices[0].problem, "rms_norm/backward/bf16/llama/256x1024");
+    EXPECT_NEAR(taken.ladders[5].price().worst, 0.1, 1e-9);
 }
 
 TEST(InvariantFit, HasOneClassInABand) {
