@@ -139,9 +139,8 @@ private:
             std::move(input.batches.begin(), input.batches.end(), std::back_inserter(batches));
             remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
         }
-        constexpr std::time_t clock_slack_s = 24 * 3600;  // clocks of machines differ; by more than this, one is wrong
         for (const HistoryBatch& batch : batches) {
-            if (batch.run.started > utc_timestamp(std::time(nullptr) + clock_slack_s)) {
+            if (batch.run.started > latest_timestamp()) {
                 throw InputError(
                     fmt::format("{}: it began at {}, which is to come; --started says when it did", batch.run.source, batch.run.started));
             }

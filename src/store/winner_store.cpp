@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <ctime>
 #include <set>
 
 #include <fmt/format.h>
@@ -40,8 +39,6 @@ constexpr std::string_view put_row =
     "ON CONFLICT (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps) DO UPDATE SET "
     "measured_at = excluded.measured_at, environment = excluded.environment, trials = excluded.trials, "
     "timed = excluded.timed, records = excluded.records WHERE excluded.measured_at >= measured_at OR measured_at > ?";
-/// Clocks of machines that share a store differ; by more than this, one was wrong.
-constexpr std::time_t clock_slack_s = 24 * 3600;
 
 /// The parameter after the last one of them.
 int bind_identity(sqlite::Statement& statement, const WinnerIdentity& identity, const Problem& problem) {
@@ -97,11 +94,6 @@ std::vector<Record> records_from(const JsonReader& in) {
     return records;
 }
 
-/// "2026-11-21T23:59:59Z": what is later was not measured yet.
-std::string latest_time() {
-    return utc_timestamp(std::time(nullptr) + clock_slack_s);
-}
-
 }  // namespace
 
 std::string winner_store_path() {
@@ -142,7 +134,7 @@ StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
         out.trials = static_cast<std::uint64_t>(row.whole(10));
         out.timed = static_cast<std::uint64_t>(row.whole(11));
         out.records = records_from(JsonReader(records, "records: "));
-        if (out.measured_at.empty() || !is_timestamp(out.measured_at) || out.measured_at > latest_time()) {
+        if (out.measured_at.empty() || !is_timestamp(out.measured_at) || out.measured_at > latest_timestamp()) {
             throw InputError(fmt::format("measured_at is {}, which is no time in the past", quoted_for_message(out.measured_at)));
         }
         if (out.problem().key() != problem) {
@@ -173,7 +165,7 @@ void WinnerStore::put(std::span<const StoredProblem> problems) {
         row.bind(next++, static_cast<std::int64_t>(problem.trials));
         row.bind(next++, static_cast<std::int64_t>(problem.timed));
         row.bind(next++, text_of(problem.records));
-        row.bind(next, latest_time());
+        row.bind(next, latest_timestamp());
         row.step();
     }
     transaction.commit();

@@ -15,4 +15,9 @@ std::string utc_timestamp(std::time_t seconds_since_epoch) {
                        utc.tm_sec);
 }
 
+std::string latest_timestamp() {
+    constexpr std::time_t day_s = 24 * 3600;
+    return utc_timestamp(std::time(nullptr) + day_s);
+}
+
 }  // namespace normtune

@@ -10,4 +10,7 @@ namespace normtune {
 std::string utc_timestamp();
 std::string utc_timestamp(std::time_t seconds_since_epoch);
 
+/// A day from now. Clocks of machines differ; what is dated later was not measured yet, or one of them is wrong.
+std::string latest_timestamp();
+
 }  // namespace normtune

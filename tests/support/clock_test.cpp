@@ -15,6 +15,11 @@ TEST(Clock, WritesUtc) {
     EXPECT_EQ(utc_timestamp(1795219199), "2026-11-20T23:59:59Z");
 }
 
+TEST(Clock, ADayAheadIsTheLatestThatATimeMayBe) {
+    EXPECT_GT(latest_timestamp(), utc_timestamp(std::time(nullptr) + 23 * 3600));
+    EXPECT_LT(latest_timestamp(), utc_timestamp(std::time(nullptr) + 25 * 3600));
+}
+
 TEST(Clock, DoesNotDependOnTheTimeZone) {
     const char* old = std::getenv("TZ");
     const std::string before = old == nullptr ? "" : old;

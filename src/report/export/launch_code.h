@@ -29,7 +29,8 @@ std::string python_even_where_it_divides(const BackendTraits& traits, const std:
 /// "rms_norm/forward/bf16/llama" → "rms_norm_forward_bf16_llama".
 std::string code_name(std::string_view operation);
 
-/// A name from a file, as part of a comment or a docstring: what could end either is '?'.
+/// A name from a file, as part of a comment or a docstring: what could end either, or be a workflow command to a runner that prints the
+/// code, is '?'.
 std::string harmless(std::string_view text);
 
 /// Each line of the text after `prefix`.
