@@ -2,7 +2,10 @@
 
 import functools
 
-import run_figures  # noqa: F401  these three define them
+import kept_figures  # noqa: F401  these define them
+import recorded_figures  # noqa: F401
+import rounding_figures  # noqa: F401
+import run_figures  # noqa: F401
 import study_figures  # noqa: F401
 import triton_figures  # noqa: F401
 from figure_base import FIGURES, Files

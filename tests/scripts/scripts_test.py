@@ -215,6 +215,34 @@ class ResultsPages(unittest.TestCase):
         _, wrong = self.remade("<!-- made by: scripts/peers/table.py a b -->\n| a |\n")
         self.assertRegex(wrong[0], "a mark without its end")
 
+    def test_a_file_that_is_a_commands_output(self):
+        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096"
+        with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
+            page, file = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "table.txt")
+            page.write_text(f"<!-- file table.txt made by: {command} -->\n<!-- file other.txt made by: rm x -->\n")
+            wrong = []
+            [(path, before, after)] = self.script.made_files(page, self.workplace, {}, wrong)
+            self.assertEqual((path, before), (file.resolve(), ""))
+            self.assertIn("| rms_norm | forward | 1×4096 |", after)
+            self.assertRegex(wrong[0], r"page.md:2: rm x: 'rm' is neither normtune nor a script")
+            file.write_text("old")
+            [(_, before, again)] = self.script.made_files(page, self.workplace, {}, [])
+            self.assertEqual((before, again), ("old", after))
+
+    def test_a_first_cell_may_hold_commas(self):
+        text = "<!-- made by: x -->\n| a | b |\n|---|---|\n| c, d | 1 |\n<!-- made end -->\n"
+        self.assertEqual(self.script.cell("c, d | b", text), "1")
+
+    def test_a_measured_figure_without_a_mark_is_told(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(self.script, "ROOT", pathlib.Path(folder)):
+            page = pathlib.Path(folder, "results/h100/page.md")
+            page.parent.mkdir(parents=True)
+            page.write_text("<!-- made by: x -->\n| 1.5 µs |\n<!-- made end -->\n`2%` <!--=a-->3 %<!--/-->\n8192×4096\n4.5 µs and\n1.1× or 20 %\n")
+            found = self.script.unmarked(page)
+            self.assertEqual([line.split(": ")[0] for line in found], [f"results/h100/page.md:{line}" for line in (6, 7, 7)])
+            self.assertIn("'4.5 µs' is no figure that a file gives", found[0])
+        self.assertEqual([line for page in self.script.pages() for line in self.script.unmarked(page)], [])
+
     def test_a_section_and_a_table_of_an_output(self):
         text = "# A\n\n| x |\ntext\n## B\n| y |\n"
         self.assertEqual(self.script.section(text, "A"), "\n| x |\ntext")
