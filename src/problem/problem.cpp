@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "problem/selection.h"
 #include "support/error.h"
 #include "support/escape.h"
 
@@ -155,6 +156,9 @@ Problem parse_problem_key(std::string_view key) {
     Operation& operation = problem.operation;
     operation.op = named(key, parts[0], op_names);
     operation.mode = named(key, parts[1], mode_names);
+    if (!has_mode(operation.descriptor(), operation.mode)) {
+        bad_key(key, parts[1], fmt::format("a mode of {}", parts[0]));
+    }
     operation.dtype = named(key, parts[2], dtype_names);
     operation.weight_dtype = operation.dtype;
     operation.casting = named(key, parts[3], casting_names);

@@ -74,8 +74,12 @@ Shape shape_of(const Model& model, const Site& site, std::int64_t tokens) {
     return shape;
 }
 
-/// Every operation that the site is to run, in file order: types outermost, castings innermost.
-std::vector<Operation> operations_at(const ShapesFile& file, const Model& model, const Site& site, const Selection& selection) {
+using Reasons = std::set<std::string>;
+
+/// Every operation that the site is to run, in file order: types outermost, castings innermost. What an op does not have goes into
+/// `missing`.
+std::vector<Operation> operations_at(const ShapesFile& file, const Model& model, const Site& site, const Selection& selection,
+                                     Reasons& missing) {
     std::vector<Operation> operations;
     Operation operation;
     operation.affine = site.affine;
@@ -86,13 +90,20 @@ std::vector<Operation> operations_at(const ShapesFile& file, const Model& model,
         operation.dtype = dtype;
         operation.weight_dtype = fp32_weight ? Dtype::fp32 : dtype;
         for (const Op op : first_given(selection.ops, file.ops)) {
+            const OpDescriptor& descriptor = descriptor_of(op);
             if (!occurs_at(op, site.site)) {
+                missing.insert(fmt::format("{} {} at the sites {}", descriptor.name, descriptor.missing.why,
+                                           fmt::join(descriptor.missing.sites, ", ")));
                 continue;
             }
             operation.op = op;
             operation.residual =
                 operation.adds_residual() ? selection.residual.value_or(ResidualPrecision::rounded) : ResidualPrecision::rounded;
             for (const Mode mode : first_given(selection.modes, file.modes)) {
+                if (!has_mode(descriptor, mode)) {
+                    missing.insert(fmt::format("{} has no mode {}", descriptor.name, mode_names.name(mode)));
+                    continue;
+                }
                 operation.mode = mode;
                 operation.in_place = selection.in_place && operation.has_backward();
                 for (const Casting casting : first_given(selection.castings, file.castings)) {
@@ -132,20 +143,28 @@ private:
     std::unordered_map<std::string, std::size_t> places_;
 };
 
-void check_options(const std::vector<Problem>& problems, const Selection& selection) {
+/// "fused_add_rms_norm", or the names of several: "a or b".
+std::string ops_with(TensorRole role) {
+    std::vector<std::string_view> names;
+    for (const OpDescriptor& op : op_registry) {
+        if (op.has(role)) {
+            names.push_back(op.name);
+        }
+    }
+    return fmt::format("{}", fmt::join(names, " or "));
+}
+
+void check_options(const std::vector<Problem>& problems, const Selection& selection, const Reasons& missing) {
     if (problems.empty()) {
         // Every model has a site, every site tokens, and every pattern matched: only the op can have left nothing.
-        const auto op =
-            std::find_if(op_registry.begin(), op_registry.end(), [](const OpDescriptor& o) { return !o.missing.sites.empty(); });
-        throw InputError(
-            fmt::format("nothing is selected: {} {} at the sites {}", op->name, op->missing.why, fmt::join(op->missing.sites, ", ")));
+        throw InputError(fmt::format("nothing is selected: {}", fmt::join(missing, "; ")));
     }
     const auto any = [&](auto has) { return std::any_of(problems.begin(), problems.end(), has); };
     if (selection.in_place && !any([](const Problem& p) { return p.operation.in_place; })) {
         throw InputError("--in-place: dx over dy is for the modes backward and full, and neither is selected");
     }
     if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.adds_residual(); })) {
-        throw InputError("--residual fp32: for the op fused_add_rms_norm, which is not selected");
+        throw InputError(fmt::format("--residual fp32: for the op {}, which is not selected", ops_with(TensorRole::residual)));
     }
 }
 
@@ -156,6 +175,10 @@ bool occurs_at(Op op, std::string_view site) {
     return std::find(missing.begin(), missing.end(), site) == missing.end();
 }
 
+bool has_mode(const OpDescriptor& op, Mode mode) {
+    return (mode == Mode::backward || op.forward_roles != 0) && (mode == Mode::forward || op.backward_roles != 0);
+}
+
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection) {
     if (files.empty()) {
         throw InputError("no shapes are given; --shapes takes a file or a shipped name, e.g. qwen3");
@@ -163,6 +186,7 @@ std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const
     check_names(files, selection);
     check_tokens(selection.tokens);
     Problems problems;
+    Reasons missing;
     for (const ShapesFile& file : files) {
         for (const Model& model : file.models) {
             if (!selected(selection.models, model.name)) {
@@ -172,7 +196,7 @@ std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const
                 if (!selected(selection.sites, site.site)) {
                     continue;
                 }
-                const std::vector<Operation> operations = operations_at(file, model, site, selection);
+                const std::vector<Operation> operations = operations_at(file, model, site, selection, missing);
                 for (const std::int64_t tokens : first_given(selection.tokens, first_given(model.tokens, file.tokens))) {
                     const Shape shape = shape_of(model, site, tokens);
                     for (const Operation& operation : operations) {
@@ -183,7 +207,7 @@ std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const
         }
     }
     std::vector<Problem> list = problems.take();
-    check_options(list, selection);
+    check_options(list, selection, missing);
     return list;
 }
 

@@ -27,9 +27,12 @@ struct Selection {
 
 /// Has a model the op at that site? (No residual is added before q_norm, k_norm, q_a and kv_a.)
 bool occurs_at(Op op, std::string_view site);
+/// Has the op the passes of the mode? They touch tensors.
+bool has_mode(const OpDescriptor& op, Mode mode);
 
 /// The problems of the files under the selection, in file order, each piece of work once with all of its uses (of two
-/// models that differ in eps alone, the first one's eps). An op is left out at sites where it does not occur.
+/// models that differ in eps alone, the first one's eps). An op is left out at sites where it does not occur, and in
+/// modes that it does not have.
 /// Throws InputError: a model or site that no file has (with what there is), sizes out of bounds, or nothing selected.
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -129,6 +130,22 @@ TEST(Selection, OnlySitesAfterAResidualAddAreFused) {
     EXPECT_EQ(refusal(selection),
               "nothing is selected: fused_add_rms_norm has no residual add before it at the sites q_norm, k_norm, q_a, "
               "kv_a");
+}
+
+constexpr std::array<TensorSpec, 2> forward_only{{
+    {TensorRole::x, ElementType::of_x, Extent::rows, TensorKind::signal, Touch::read, Touch::none},
+    {TensorRole::y, ElementType::of_x, Extent::rows, TensorKind::signal, Touch::written, Touch::none},
+}};
+
+TEST(Selection, OpsHaveTheModesWhosePassesTouchTheirTensors) {
+    const OpDescriptor one_way = described({.name = "one_way", .formula = Formula::rms_norm, .tensors = forward_only});
+    EXPECT_TRUE(has_mode(one_way, Mode::forward));
+    EXPECT_FALSE(has_mode(one_way, Mode::backward));
+    EXPECT_FALSE(has_mode(one_way, Mode::full));
+    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+        EXPECT_TRUE(has_mode(rms_norm_op, mode));
+        EXPECT_TRUE(has_mode(fused_add_rms_norm_op, mode));
+    }
 }
 
 TEST(Selection, RefusesWhatNoFileHas) {

@@ -7,6 +7,7 @@
 
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/limits.h"
+#include "problem/selection.h"
 #include "space/common_limits.h"
 
 namespace normtune::covering {
@@ -57,6 +58,19 @@ Factor operation_factor(const char* name, const NameTable<T, N>& names, T Operat
     return out;
 }
 
+/// Each op in each of its modes.
+Factor op_factor() {
+    std::vector<std::string> missing;
+    for (const OpDescriptor& op : op_registry) {
+        for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+            if (!has_mode(op, mode)) {
+                missing.push_back(fmt::format("{}/{}", op.name, mode_names.name(mode)));
+            }
+        }
+    }
+    return product(operation_factor("op", op_names, &Operation::op), operation_factor("mode", mode_names, &Operation::mode), missing);
+}
+
 template <class T>
 Factor number_factor(const char* name, const std::vector<T>& values, std::function<void(KernelCase&, T)> set) {
     Factor out{name, {}};
@@ -79,7 +93,7 @@ std::vector<Factor> problem_factors() {
                    }}}};
     using Size = std::int64_t;
     return {
-        product(operation_factor("op", op_names, &Operation::op), operation_factor("mode", mode_names, &Operation::mode)),
+        op_factor(),
         product(operation_factor("dtype", dtype_names, &Operation::dtype), operation_factor("casting", casting_names, &Operation::casting)),
         either(product(dtype, axis_factor(Axis::gamma, {"after", "before", "hoisted"})), weightless),
         number_factor<int>("offset", {0, 1}, [](KernelCase& k, int v) { k.problem.operation.offset = v; }),
