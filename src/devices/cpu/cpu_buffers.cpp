@@ -46,7 +46,7 @@ CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, c
     lay_out();
     sets_ = affordable_sets(request.rotation_bytes);
     try {
-        block_ = memory_->arena.take(gamma_bytes_ + sets_ * set_bytes_);
+        block_ = memory_->arena.take(shared_bytes_ + sets_ * set_bytes_);
         wear_.assign(static_cast<std::size_t>(sets_), 0);
         memory_->pool.lead([&](Team& team) {
             fill(team);
@@ -75,8 +75,8 @@ void CpuBuffers::lay_out() {
     int index = 0;
     for (const Tensor& tensor : tensors(problem_)) {
         if (tensor.shared()) {
-            places_.push_back({tensor, 0});
-            gamma_bytes_ = rounded_up(tensor.span_bytes() + line, page);
+            places_.push_back({tensor, shared_bytes_});
+            shared_bytes_ += rounded_up(tensor.span_bytes() + line, page);
             continue;
         }
         overwritten_ = tensor.access == Access::in_out ? std::optional(tensor.role) : overwritten_;
@@ -101,11 +101,11 @@ int CpuBuffers::affordable_sets(std::int64_t rotation_bytes) const {
     if (available == 0) {
         return static_cast<int>(wanted);
     }
-    if (gamma_bytes_ + set_bytes_ > available) {
+    if (shared_bytes_ + set_bytes_ > available) {
         throw DeviceError(DeviceFault::out_of_memory,
                           fmt::format("one set of tensors takes {} MiB, {} MiB are available", set_bytes_ >> 20, available >> 20));
     }
-    return static_cast<int>(std::min(wanted, (available - gamma_bytes_) / set_bytes_));
+    return static_cast<int>(std::min(wanted, (available - shared_bytes_) / set_bytes_));
 }
 
 const CpuBuffers::Place& CpuBuffers::place(TensorRole role) const {
@@ -117,7 +117,7 @@ const CpuBuffers::Place& CpuBuffers::place(TensorRole role) const {
 }
 
 std::byte* CpuBuffers::location(const Place& place, int set) const {
-    return block_.data() + place.offset + (place.tensor.shared() ? 0 : gamma_bytes_ + set * set_bytes_);
+    return block_.data() + place.offset + (place.tensor.shared() ? 0 : shared_bytes_ + set * set_bytes_);
 }
 
 std::span<std::byte> CpuBuffers::whole(TensorRole role, int set, std::size_t bytes) const {
@@ -233,7 +233,7 @@ void CpuBuffers::touch_outputs(Team& team) const {
         }
     }
     for_each_task(team, tasks * sets_, [&](std::int64_t task) {
-        std::byte* set = block_.data() + gamma_bytes_ + task / tasks * set_bytes_;
+        std::byte* set = block_.data() + shared_bytes_ + task / tasks * set_bytes_;
         const std::int64_t first = std::max(task % tasks * pages_a_task, rounded_up(filled, page) / page);
         for (std::int64_t i = first; i < std::min(pages, (task % tasks + 1) * pages_a_task); ++i) {
             set[i * page] = std::byte{0};

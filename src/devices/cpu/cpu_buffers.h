@@ -65,7 +65,7 @@ public:
 private:
     struct Place {
         Tensor tensor;
-        std::int64_t offset;  // from the start of a set; gamma: of the block
+        std::int64_t offset;  // from the start of a set; one of all sets: of the block
     };
     const Place& place(TensorRole role) const;
     /// The whole tensor of a set, `bytes` long. Throws std::invalid_argument: there is none such.
@@ -83,8 +83,8 @@ private:
     Copies copies_;
     std::uint64_t seed_;
     std::vector<Place> places_;
-    std::int64_t gamma_bytes_ = 0;   // gamma is one tensor for all sets, at the start of the block
-    std::int64_t tensor_bytes_ = 0;  // of a set, gamma not counted
+    std::int64_t shared_bytes_ = 0;  // weights are one tensor each for all sets, at the start of the block
+    std::int64_t tensor_bytes_ = 0;  // of a set, weights not counted
     std::int64_t inputs_bytes_ = 0;  // where a set's outputs start
     std::int64_t set_bytes_ = 0;
     int sets_ = 1;

@@ -49,10 +49,12 @@ int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int6
 GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
     : driver_(driver), problem_(problem), tensors_(tensors(problem)), arena_(driver) {
     offsets_.fill(-1);
-    std::int64_t gamma_bytes = 0;
+    std::int64_t shared_bytes = 0;
     for (const Tensor& tensor : tensors_) {
         if (tensor.shared()) {
-            gamma_bytes = aligned(tensor.span_bytes());
+            offsets_[static_cast<std::size_t>(tensor.role)] = shared_bytes;
+            shared_roles_ |= 1U << static_cast<unsigned>(tensor.role);
+            shared_bytes += aligned(tensor.span_bytes());
         } else {
             offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_;
             set_bytes_ += aligned(tensor.span_bytes());
@@ -61,16 +63,13 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
     std::size_t free = 0;
     std::size_t total = 0;
     check(driver_, driver_.memory_get_info(&free, &total), DeviceFault::launch_failed, "asking for free memory");
-    const auto room = static_cast<std::int64_t>(free) * 9 / 10 - gamma_bytes;
+    const auto room = static_cast<std::int64_t>(free) * 9 / 10 - shared_bytes;
     sets_ = rotating_sets(request.rotation_bytes, set_bytes_, room);
-    if (set_bytes_ + gamma_bytes > static_cast<std::int64_t>(free)) {
+    if (set_bytes_ + shared_bytes > static_cast<std::int64_t>(free)) {
         throw DeviceError(DeviceFault::out_of_memory, fmt::format("{} needs {} MiB, the device has {} MiB free", problem.key(),
-                                                                  (set_bytes_ + gamma_bytes) >> 20, free >> 20));
+                                                                  (set_bytes_ + shared_bytes) >> 20, free >> 20));
     }
-    arena_ = allocate(driver_, set_bytes_ * sets_ + gamma_bytes, "allocating buffers");
-    if (gamma_bytes > 0) {
-        gamma_ = arena_.get() + static_cast<DevicePointer>(set_bytes_ * sets_);
-    }
+    arena_ = allocate(driver_, set_bytes_ * sets_ + shared_bytes, "allocating buffers");
     fill(request.seed, stream);
 }
 
@@ -93,7 +92,7 @@ void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
         if (tensor.shared()) {
             const auto mean = static_cast<float>(1 - problem_.operation.offset);
             const std::vector<std::byte> gamma = random_values(tensor.dtype, tensor.cols, mean, 0.1F, random);
-            run(driver_.copy_to_device(gamma_, gamma.data(), gamma.size()));
+            run(driver_.copy_to_device(pointer(tensor.role, 0), gamma.data(), gamma.size()));
         } else if (tensor.kind == TensorKind::statistic && tensor.access == Access::in) {
             const std::vector<std::byte> rstd = random_values(tensor.dtype, tensor.rows, 1.0F, 0.01F, random);
             for (int set = 0; set < sets_; ++set) {
@@ -104,11 +103,9 @@ void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
 }
 
 DevicePointer GpuBuffers::pointer(TensorRole role, int set) const {
-    if (role == TensorRole::gamma) {
-        return gamma_;
-    }
     const std::int64_t offset = offsets_[static_cast<std::size_t>(role)];
-    return offset < 0 ? 0 : arena_.get() + static_cast<DevicePointer>(set * set_bytes_ + offset);
+    const bool shared = (shared_roles_ >> static_cast<unsigned>(role) & 1U) != 0;
+    return offset < 0 ? 0 : arena_.get() + static_cast<DevicePointer>((shared ? sets_ : set) * set_bytes_ + offset);
 }
 
 DevicePointer GpuBuffers::at(TensorRole role, int set, std::size_t bytes) const {

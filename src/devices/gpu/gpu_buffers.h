@@ -38,9 +38,9 @@ private:
     const Driver& driver_;
     Problem problem_;
     std::vector<Tensor> tensors_;
-    std::array<std::int64_t, tensor_names.names.size()> offsets_{};  // in a set; −1: no such tensor
-    OwnedMemory arena_;
-    DevicePointer gamma_ = 0;
+    std::array<std::int64_t, tensor_names.names.size()> offsets_{};  // in a set, or in what all sets share; −1: no such tensor
+    std::uint32_t shared_roles_ = 0;                                 // bit r: all sets share the tensor of role r
+    OwnedMemory arena_;                                              // the sets, then what they share
     std::int64_t set_bytes_ = 0;
     int sets_ = 0;
 };
