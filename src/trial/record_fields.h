@@ -64,7 +64,7 @@ void describe(V& v, T& shape) {
 template <typename V, Is<Operation> T>
 void describe(V& v, T& operation) {
     using namespace fields;
-    v("op", op_names, operation.op, "fused_add_rms_norm: s = x + residual; y = rms_norm(s)", needed(4));
+    v("op", op_names, operation.op, "What is computed; its formula is in docs/semantics.md", needed(4));
     v("mode", mode_names, operation.mode, "full: forward, then backward", needed(5));
     v("dtype", dtype_names, operation.dtype, "Type of the tensors", needed(6));
     v("casting", casting_names, operation.casting, "Where values are rounded to the tensors' type", needed(7));

@@ -1,5 +1,6 @@
 #include "verify/check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,12 +19,12 @@ std::string shape_text(const Shape& shape) {
 }
 
 /// "y[3][17]", "rstd[3]", "dgamma[17]".
-std::string place_text(TensorRole role, std::int64_t row, std::int64_t col) {
-    const std::string_view name = tensor_names.name(role);
-    if (role == TensorRole::rstd) {
+std::string place_text(const Tensor& tensor, std::int64_t row, std::int64_t col) {
+    const std::string_view name = tensor_names.name(tensor.role);
+    if (tensor.kind == TensorKind::statistic) {
         return fmt::format("{}[{}]", name, row);
     }
-    if (role == TensorRole::dgamma) {
+    if (tensor.kind == TensorKind::weight) {
         return fmt::format("{}[{}]", name, col);
     }
     return fmt::format("{}[{}][{}]", name, row, col);
@@ -44,6 +45,11 @@ std::string points_text(const RoundingPoints& points) {
     return text.empty() ? "nothing" : text;
 }
 
+bool is_of_backward(const Operation& operation, TensorRole role) {
+    return std::ranges::any_of(operation.descriptor().tensors,
+                               [role](const TensorSpec& spec) { return spec.role == role && spec.backward == Touch::written; });
+}
+
 }  // namespace
 
 void check_output(const Problem& problem, const RoundingContract& contract, const OutputSummary& summary, Findings& findings) {
@@ -61,9 +67,9 @@ void check_output(const Problem& problem, const RoundingContract& contract, cons
     const double step = unit_roundoff(tensor.dtype) * std::fabs(summary.expected);
     check.worst_error = !finite ? infinity : error > 0 ? error / std::max(step, 0x1p-149) : 0;
     findings.checks.push_back(check);
-    const std::string place = place_text(summary.role, check.worst_row, check.worst_col);
+    const std::string place = place_text(tensor, check.worst_row, check.worst_col);
     const std::int64_t values = tensor.rows * tensor.cols;
-    const bool of_backward = summary.role == TensorRole::dx || summary.role == TensorRole::dgamma;
+    const bool of_backward = is_of_backward(problem.operation, summary.role);
     if (!finite) {
         const bool unwritten = summary.unwritten == summary.not_finite;
         report(findings,
@@ -102,7 +108,7 @@ void check_input(const Problem& problem, const Tensor& tensor, std::span<const s
     findings.checks.push_back(check);
     const bool gap = check.worst_col >= tensor.cols;
     report(findings, fmt::format("{} {}was overwritten, though it is an input ({}): {} elements changed",
-                                 place_text(tensor.role, check.worst_row, check.worst_col), gap ? "(a gap of the row stride) " : "",
+                                 place_text(tensor, check.worst_row, check.worst_col), gap ? "(a gap of the row stride) " : "",
                                  shape_text(problem.shape), check.unwritten));
 }
 

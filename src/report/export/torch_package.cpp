@@ -1,6 +1,7 @@
 #include "report/export/torch_package.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -22,9 +23,13 @@ namespace {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
+/// Those that the package has a function for.
+constexpr std::array called_ops{Op::rms_norm, Op::fused_add_rms_norm};
+
 /// Can a call say all of it?
 bool is_callable(const Problem& problem) {
-    return problem.operation.mode != Mode::full && !problem.operation.in_place && problem.operation.residual == ResidualPrecision::rounded;
+    return std::ranges::count(called_ops, problem.operation.op) > 0 && problem.operation.mode != Mode::full &&
+           !problem.operation.in_place && problem.operation.residual == ResidualPrecision::rounded;
 }
 
 /// All that an entry's kernels have in common: the line of the table.
