@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/utf8.h"
 
 namespace normtune {
@@ -20,7 +21,7 @@ void JsonReader::fail(std::string_view message) const {
 }
 
 std::string JsonReader::path() const {
-    std::string name = index_ == no_index ? std::string(name_) : std::to_string(index_);
+    std::string name = index_ == no_index ? for_terminal(name_) : std::to_string(index_);
     if (parent_ == nullptr) {
         return name;
     }

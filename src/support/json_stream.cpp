@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/json_reader.h"
 #include "support/utf8.h"
 
@@ -124,7 +125,7 @@ private:
             out += out.empty() ? "" : "/";
             out += level.member != nullptr ? level.member->first : std::to_string(level.value->size() - 1);
         }
-        return out.empty() ? out : to_utf8(out) + ": ";
+        return out.empty() ? out : for_terminal(out) + ": ";  // of members that the file may name as it likes
     }
 
     std::string root_;

@@ -218,6 +218,7 @@ TEST(ParseJson, AMemberThatIsThereTwiceIsRefused) {
               "results.json: records/1/m: the member \"p50_us\" is there twice");
     EXPECT_EQ(error(R"([{"a": 1, "a": 1}])"), "results.json: 0: the member \"a\" is there twice");
     EXPECT_EQ(error(R"({"a": 1, "a": 1})"), "results.json: the member \"a\" is there twice");
+    EXPECT_EQ(error(R"({"a\nb": {"a": 1, "a": 1}})"), "results.json: a\\x0ab: the member \"a\" is there twice");
     EXPECT_EQ(error(R"({"a": {"a": [{"a": 1}, {"a": 1}]}, "b": 1})"), "no error");
 }
 
