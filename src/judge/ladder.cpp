@@ -242,6 +242,7 @@ Losses Losses::only(const std::function<bool(const ShapeLosses&)>& keep) const {
 Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::vector<Axis>& decided, const BackendTraits& traits) {
     FoundPrescriptions found(decided, traits);
     std::vector<std::vector<FoundPrescriptions::Loss>> losses;
+    losses.reserve(rankings.size());
     for (const ProblemRanking* ranking : rankings) {
         losses.push_back(found.losses_on(*ranking));
     }

@@ -49,7 +49,7 @@ PricedChoice choice_of(const ProblemRanking& ranking, const Standing* taken, Kno
     PricedChoice out{ranking.problem().key(), ranking.winner->candidate.identity(), nullptr, {}, known};
     if (taken != nullptr) {
         out.taken = taken->record;
-        out.time = *taken;
+        out.time = static_cast<const TimeRatio&>(*taken);
     }
     return out;
 }
