@@ -256,9 +256,22 @@ def narrow(cols):
     return lambda mode, rows, c, block: mode == "forward" and c == cols and block == "4096"
 
 
+def blocked_most(files, cols):
+    return f"{max(max(entry[2]) for entry in of_where(files, narrow(cols))):.2f} times"
+
+
+def blocked_best(files, cols):
+    return [of_where(files, narrow(cols), value)[0][3] - 1 for value in ("where", "guard")]
+
+
+def guarded(files, pass_, whole_row):
+    return [ratio for entry in of_where(files, lambda mode, rows, cols, block: mode == pass_ and (block == "row") == whole_row, "guard")
+            for ratio in entry[2]]
+
+
 @figure
 def liger_1153__blocked_17389_most(files):
-    return f"{max(max(entry[2]) for entry in of_where(files, narrow('17389'))):.2f} times"
+    return blocked_most(files, "17389")
 
 
 @figure
@@ -268,30 +281,24 @@ def liger_1153__blocked_17389_mean(files):
 
 @figure
 def liger_1153__blocked_17389_best(files):
-    both = [of_where(files, narrow("17389"), value)[0][3] - 1 for value in ("where", "guard")]
-    return percent_span(both, 1)
+    return percent_span(blocked_best(files, "17389"), 1)
 
 
 @figure
 def liger_1153__blocked_32768_most(files):
-    return f"{max(max(entry[2]) for entry in of_where(files, narrow('32768'))):.2f} times"
+    return blocked_most(files, "32768")
 
 
 @figure
 def liger_1153__blocked_32768_best(files):
-    both = [of_where(files, narrow("32768"), value)[0][3] - 1 for value in ("where", "guard")]
-    return percent(max(map(abs, both)), 1)
+    return percent(max(map(abs, blocked_best(files, "32768"))), 1)
 
 
 @figure
 def liger_1153__guard_backward(files):
-    ratios = [ratio for entry in of_where(files, lambda mode, rows, cols, block: mode == "backward" and block != "row", "guard")
-              for ratio in entry[2]]
-    return span(ratios, "{:.2f}")
+    return span(guarded(files, "backward", whole_row=False), "{:.2f}")
 
 
 @figure
 def liger_1153__guard_forward(files):
-    ratios = [ratio for entry in of_where(files, lambda mode, rows, cols, block: mode == "forward" and block == "row", "guard")
-              for ratio in entry[2]]
-    return percent(1 - min(ratios), 1)
+    return percent(1 - min(guarded(files, "forward", whole_row=True)), 1)
