@@ -68,7 +68,7 @@ public:
         std::size_t number = 0;
         double loss = 0;
     };
-    /// What each of them loses on a problem; of several losses of one the least holds.
+    /// What the trials of a problem lose, by the prescriptions that each follows.
     std::vector<Loss> losses_on(const ProblemRanking& ranking) {
         std::vector<Loss> out;
         for (const Standing& standing : ranking.standings) {
