@@ -172,8 +172,11 @@ TEST(RestrictedResults, ChoicesFollowTheirRecordsWhereOthersGo) {
     for (Record& record : results.records) {
         record.backend = Backend::cuda;
     }
-    const RestrictedResults taken = restricted({results, results}, {false, true}, Whose::all);
+    std::vector<Results> all{results, results};
+    const Record* const held = all[1].records.data();
+    const RestrictedResults taken = restricted(std::move(all), {false, true}, Whose::all);
     ASSERT_EQ(taken.results.size(), 2U);
+    EXPECT_EQ(taken.results[1].records.data(), held) << "a million records were held twice";
     Keys kept;
     for (const Record& record : taken.results[1].records) {
         kept.push_back(fmt::format("{} {} {}", record.problem.shape.rows, record.candidate.key(), record.measurement->rank));
