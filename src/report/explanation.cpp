@@ -94,7 +94,9 @@ std::string gpu_words(const Configuration& c, const Problem& problem, const Devi
                     count(layout.threads, "thread"), gpu::resident_programs(c, device));
     if (layout.slots > 0) {
         out += fmt::format("Shared memory has {} of {}{}.\n", count(layout.slots, "slot"), count(layout.step_rows, "row"),
-                           layout.async_copy ? ", filled by asynchronous copies" : "");
+                           layout.bulk         ? ", filled by bulk copies"
+                           : layout.async_copy ? ", filled by asynchronous copies"
+                                               : "");
     }
     return out;
 }

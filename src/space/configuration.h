@@ -19,6 +19,8 @@ NORMTUNE_ENUMERATION(OffsetBits, offset_bits_names, auto_, _32, _64);
 // soon as it is written; beside: split, by programs of the same launch.
 NORMTUNE_ENUMERATION(DgammaMethod, dgamma_names, partials, atomic, split, cooperative, published, beside);
 NORMTUNE_ENUMERATION(DependentLaunch, dependent_launch_names, off, on);
+// tma_loads: rows come by bulk copies; tma: results leave by them, too.
+NORMTUNE_ENUMERATION(Staging, staging_names, async, tma_loads, tma);
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;

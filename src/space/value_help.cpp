@@ -64,6 +64,12 @@ constexpr Words<2> dependent_launch_help{{
     "Kernels are launched while the launch ahead still runs, and wait for its end before their first read (sm_90 and later).",
 }};
 
+constexpr Words<3> staging_help{{
+    "Each thread copies its own pieces of a row asynchronously, and reads no others (without rows ahead: nothing is staged).",
+    "One thread asks for whole rows by bulk copies, whose bytes a barrier in shared memory counts (sm_90 and later).",
+    "Rows come by bulk copies; results are put in their place in shared memory and leave by bulk copies as well (sm_90 and later).",
+}};
+
 template <std::size_t N>
 constexpr std::string_view at(const Words<N>& words, int value) {
     return words.of[static_cast<std::size_t>(value)];
@@ -93,6 +99,8 @@ std::string_view value_help(Axis axis, int value) {
             return at(dgamma_help, value);
         case Axis::dependent_launch:
             return at(dependent_launch_help, value);
+        case Axis::staging:
+            return at(staging_help, value);
         default:
             return axis_row(axis).help;
     }

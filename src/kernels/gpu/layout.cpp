@@ -36,7 +36,8 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     out.row_accesses = out.accesses * out.chunks;
     const bool shared = c.residency == Residency::shared;
     out.async_copy = device.has_async_copy && (c.stages > 1 || shared);
-    out.slots = out.async_copy || shared ? std::max(1, c.stages - 1) : 0;
+    out.bulk = out.async_copy && c.staging != Staging::async;
+    out.slots = out.async_copy || shared ? std::max(1, out.bulk && shared ? c.stages : c.stages - 1) : 0;
     return out;
 }
 
@@ -54,6 +55,17 @@ bool has_reduce_kernel(DgammaMethod method) {
 
 std::int64_t programs_beside(const Configuration& c, const Problem& problem) {
     return has_dgamma(problem) && c.dgamma == DgammaMethod::beside ? ceil_div(problem.shape.cols, c.reduce_cols) : 0;
+}
+
+bool rows_follow(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const RowLayout layout = row_layout(c, problem, device);
+    const Shape& shape = problem.shape;
+    return c.cluster == 1 && layout.row_accesses == 1 && shape.cols == layout.sweep_cols && shape.row_stride == shape.cols;
+}
+
+std::int64_t program_cols(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const RowLayout layout = row_layout(c, problem, device);
+    return std::int64_t{layout.sweep_cols} / c.cluster * (layout.bulk ? layout.row_accesses : 1);
 }
 
 std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
@@ -89,6 +101,10 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
         if (c.dgamma == DgammaMethod::cooperative) {
             bytes = std::max(bytes, column_scratch(c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1));
         }
+    }
+    if (layout.bulk) {
+        constexpr std::int64_t barrier_bytes = 8;
+        bytes = align16(bytes) + align16(layout.slots * barrier_bytes);
     }
     return bytes;
 }

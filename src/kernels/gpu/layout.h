@@ -22,10 +22,16 @@ struct RowLayout {
     int chunks = 0;           // blocks a row
     int row_accesses = 0;     // accesses · chunks
     bool async_copy = false;  // rows go through shared memory by asynchronous copies
+    bool bulk = false;        // those are bulk copies
     int slots = 0;            // of shared memory, each with one step's rows
 };
 
 RowLayout row_layout(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Are the rows of a step, side by side or held at once, one run of bytes in memory and in their slot?
+bool rows_follow(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+/// Columns from the first one of a cluster's program to that of the next.
+std::int64_t program_cols(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
 /// Dynamic shared memory of the forward or the backward kernel.
 std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);

@@ -117,7 +117,7 @@ std::vector<BackendLimit> gpu_limits() {
             return held + working_registers(c, held, p) <= registers_per_thread(c, d);
         });
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps}),
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps, Axis::staging}),
         [](C c, P p, D d) {
             const bool forward = !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
             return forward && (!p.operation.has_backward() || shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
@@ -146,9 +146,8 @@ std::vector<BackendLimit> gpu_limits() {
     add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
     add("cluster.rows", "a row over a cluster takes all threads of its programs", {Axis::num_warps, Axis::threads_per_row, Axis::cluster},
         [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
-    add("cluster.columns", "a program of the cluster would have no column", row, [](C c, P p, D d) {
-        const int sweep = row_layout(c, p, d).sweep_cols;
-        return c.cluster == 1 || p.shape.cols > sweep - sweep / c.cluster;
+    add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}), [](C c, P p, D d) {
+        return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d);
     });
     add("cluster.dgamma", "programs of a cluster have sums of dgamma that a launch of its own adds up: partials, published or split",
         {Axis::dgamma, Axis::cluster}, [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma); });
@@ -165,6 +164,20 @@ std::vector<BackendLimit> gpu_limits() {
     add("deferred.sums", "dx waits for sums in registers that are published, by published or cooperative",
         joined(row, {Axis::dgamma, Axis::deferred_steps}),
         [](C c, P p, D d) { return c.deferred_steps == 0 || !has_dgamma(p) || (publishes(c.dgamma) && !sums_in_memory(c, p, d)); });
+    add("staging", "bulk copies take sm_90 or newer", {Axis::staging},
+        [](C c, P, D d) { return c.staging == Staging::async || has_sm_90(d); });
+    add("staging.stages", "no row is fetched ahead", {Axis::staging, Axis::stages, Axis::residency},
+        [](C c, P, D) { return c.staging == Staging::async || (c.stages > 1 && c.residency != Residency::reload); });
+    add("staging.bytes", "bulk copies are multiples of 16 bytes, at multiples of 16", {Axis::staging, Axis::vector_bytes},
+        [](C c, P p, D) { return c.staging == Staging::async || access_bytes(c.vector_bytes, p) == 16; });
+    add("staging.rows", "rows side by side come by one bulk copy: each is one access of its threads, and they follow each other in memory",
+        joined(row, {Axis::staging}),
+        [](C c, P p, D d) { return c.staging == Staging::async || rows_side_by_side(c, d) == 1 || rows_follow(c, p, d); });
+    add("staging.results", "results leave by bulk copies from where the row lay in shared memory, and all of them do",
+        {Axis::staging, Axis::residency, Axis::deferred_steps}, [](C c, P p, D) {
+            return c.staging != Staging::tma ||
+                   (c.residency == Residency::shared && (c.deferred_steps == 0 || !has_dgamma(p) || !publishes(c.dgamma)));
+        });
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
         joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}), [](C c, P p, D d) {
             return partial_rows(c, p, d) * p.shape.cols * 4 <= std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);

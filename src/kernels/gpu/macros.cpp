@@ -32,6 +32,9 @@ Configuration used_part(Configuration c, const Problem& problem, const DeviceInf
     if (reads_alike(c, problem, device)) {
         c.load_hint = CacheHint::default_;
     }
+    if (row_layout(c, problem, device).bulk && c.load_hint == CacheHint::cache_global) {  // past L1 anyhow
+        c.load_hint = CacheHint::default_;
+    }
     const bool dgamma = has_dgamma(problem);
     if (!dgamma) {
         c.dgamma = DgammaMethod::partials;
@@ -129,8 +132,8 @@ std::vector<std::string> define_options(const std::vector<Macro>& macros) {
 std::string_view source() {
     static const std::string whole = [] {
         // The order in which each part may use those before it.
-        constexpr std::array order{"prelude.gpu.h", "nvidia.gpu.h", "amd.gpu.h",    "types.gpu.h",   "cluster.gpu.h", "layout.gpu.h",
-                                   "rows.gpu.h",    "values.gpu.h", "reduce.gpu.h", "forward.gpu.h", "backward.gpu.h"};
+        constexpr std::array order{"prelude.gpu.h", "nvidia.gpu.h", "amd.gpu.h",    "types.gpu.h",  "cluster.gpu.h", "layout.gpu.h",
+                                   "bulk.gpu.h",    "rows.gpu.h",   "values.gpu.h", "reduce.gpu.h", "forward.gpu.h", "backward.gpu.h"};
         std::string text = value_names();
         for (const std::string_view name : order) {
             for (const SourcePart& part : source_parts()) {

@@ -184,7 +184,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
             long long rows, int programs, int rows_per_program) {
     constexpr int inputs = nt_fused ? 3 : 2;
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
-    static_assert(nt_backward_bytes(inputs) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
+    static_assert(nt_with_barriers(nt_backward_bytes(inputs)) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
@@ -197,6 +197,12 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     from.base[1] = dy;
     if constexpr (nt_fused) {
         from.base[2] = ds;
+    }
+    if constexpr (nt_bulk_results) {
+        NT_UNROLL
+        for (int input = 0; input < inputs; ++input) {
+            from.results[input] = input == 0 ? dx : nullptr;
+        }
     }
 #if NT_IS(DGAMMA, beside)
     // The first programs have a tile of dgamma's columns each; those of dx follow.
@@ -212,7 +218,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
 #endif
     const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
     const int steps = walk.steps();
-    nt_stage<rows_type, inputs> stage(from, walk, shared, steps);
+    nt_stage<rows_type, inputs> stage(from, walk, shared, steps, NT_SHARED_BACKWARD);
     nt_scales scales(rstd, walk, steps);
     stage.start();
     nt_gammas gammas(gamma, shared);
@@ -294,6 +300,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         float sum[nt_held_rows];
         row_sums.total(sum);
         nt_row_sum(sum, shared, step);
+        stage.after_sum(step);
 
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
@@ -335,13 +342,14 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                         }
                     }
                     if (nt_in_row(column) && walk.has(row)) {
-                        nt_store(nt_output(dx, row, chunk * nt_accesses + access), out);
+                        stage.put(dx, step, 0, row, held, chunk * nt_accesses + access, out);
                     }
                 }
             }
         }
-        stage.close();
+        stage.close(nt_bulk_results);
     }
+    stage.finish();
 
     if constexpr (NT_DEFERRED_STEPS > 0) {
         nt_store_deferred(dx, deferred, walk, last);

@@ -24,7 +24,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     constexpr int inputs = nt_fused ? 2 : 1;
     constexpr bool keep_sum = nt_fused && !NT_RESIDUAL_FP32;  // s, rounded, takes the place of x after the first pass
     typedef nt_rows<inputs, NT_X_STRIDE, -1> rows_type;
-    static_assert(nt_shared_bytes(inputs) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
+    static_assert(nt_with_barriers(nt_shared_bytes(inputs)) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
     nt_follow_previous_launch();
@@ -34,9 +34,14 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     if constexpr (nt_fused) {
         from.base[1] = residual;
     }
+    constexpr int y_in_place_of = nt_fused ? 1 : 0;  // s takes the place of x
+    if constexpr (nt_bulk_results) {
+        from.results[0] = s;
+        from.results[y_in_place_of] = y;
+    }
     const nt_walk walk{static_cast<nt_index>(rows), nt_cluster_index(), programs, rows_per_program};
     const int steps = walk.steps();
-    nt_stage<rows_type, inputs> stage(from, walk, shared, steps);
+    nt_stage<rows_type, inputs> stage(from, walk, shared, steps, NT_SHARED_FORWARD);
     stage.start();
     nt_gammas gammas(gamma, shared);
 
@@ -71,7 +76,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         }
                         nt_data out;
                         out.pack(v);
-                        if (inside && walk.has(row)) {
+                        if (!nt_bulk_results && inside && walk.has(row)) {
                             nt_store(nt_output(s, row, chunk * nt_accesses + access), out);
                         }
                         if constexpr (keep_sum) {
@@ -98,6 +103,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         float sum[nt_held_rows];
         row_sums.total(sum);
         nt_row_sum(sum, shared, step);
+        stage.after_sum(step);
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {
             sum[held] = nt_rsqrt(sum[held] * (1.0f / static_cast<float>(nt_cols)) + eps);
@@ -130,16 +136,22 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
                         }
+                        if constexpr (nt_bulk_results) {
+                            nt_data sum_of_both;
+                            sum_of_both.pack(v);
+                            stage.put(s, step, 0, row, held, chunk * nt_accesses + access, sum_of_both);
+                        }
                     }
                     stage.release(step, chunk, held, access);
                     const nt_data out = nt_scaled(v, sum[held], gammas, chunk, access);
                     if (nt_in_row(column) && walk.has(row)) {
-                        nt_store(nt_output(y, row, chunk * nt_accesses + access), out);
+                        stage.put(y, step, y_in_place_of, row, held, chunk * nt_accesses + access, out);
                     }
                 }
             }
         }
-        stage.close();
+        stage.close(nt_bulk_results || (keep_sum && NT_IS(RESIDENCY, shared)));
     }
+    stage.finish();
 }
 #endif

@@ -262,6 +262,60 @@ NT_DEVICE void nt_wait_async() {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 #endif
+#if !NT_IS(STAGING, async)
+// Bulk copies: multiples of 16 bytes, at multiples of 16. Loads end a phase of their barrier, of 8 bytes in shared memory,
+// once one thread has told how many bytes are to come and all of them have.
+NT_DEVICE void nt_bulk_begin(unsigned long long* barrier) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(nt_shared_address(barrier)) : "memory");
+}
+NT_DEVICE void nt_bulk_expect(unsigned long long* barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(nt_shared_address(barrier)), "r"(bytes) : "memory");
+}
+NT_DEVICE void nt_bulk_wait(unsigned long long* barrier, unsigned parity) {
+    unsigned done = 0u;
+    while (done == 0u) {
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(nt_shared_address(barrier)), "r"(parity)
+                     : "memory");
+    }
+}
+NT_DEVICE unsigned long long nt_used_once() {
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier) {
+    const unsigned address = nt_shared_address(to);
+    const unsigned counted_by = nt_shared_address(barrier);
+    if constexpr (NT_IS(LOAD_HINT, streaming)) {
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(address), "l"(from),
+                     "r"(bytes), "r"(counted_by), "l"(nt_used_once())
+                     : "memory");
+    } else {
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address), "l"(from), "r"(bytes),
+                     "r"(counted_by)
+                     : "memory");
+    }
+}
+NT_DEVICE void nt_bulk_store(void* to, const void* from, int bytes) {
+    const unsigned address = nt_shared_address(from);
+    if constexpr (NT_IS(STORE_HINT, streaming)) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(to), "r"(address), "r"(bytes), "l"(nt_used_once())
+                     : "memory");
+    } else {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(address), "r"(bytes) : "memory");
+    }
+}
+NT_DEVICE void nt_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Of the groups of stores that this thread has committed, all but the last `Pending` have been read from shared memory.
+template <int Pending>
+NT_DEVICE void nt_bulk_wait_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+// What this thread has written to shared memory so far is seen by bulk copies that are asked for later.
+NT_DEVICE void nt_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+#endif
 #if __CUDA_ARCH__ >= 900
 // A launch that may begin before the one ahead of it has ended waits here for that one's writes.
 NT_DEVICE void nt_await_previous_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

@@ -4,7 +4,9 @@
 /// contiguous. `Plain`: the input that the kernel itself also writes (dy in place), or -1.
 template <int Inputs, int FirstStride, int Plain>
 struct nt_rows {
+    static constexpr int first_stride = FirstStride;
     const void* base[Inputs];
+    void* results[nt_bulk_results ? Inputs : 1];  // by bulk copies: what lies in an input's place in the end, or null
 
     NT_DEVICE const void* address(int input, nt_index row, int access) const {
         return static_cast<const char*>(base[input]) + nt_offset<nt_element>(row, input == 0 ? FirstStride : nt_cols, access);
@@ -66,6 +68,9 @@ NT_DEVICE void nt_wait() {
 #endif
 }
 
+/// Outputs are contiguous.
+NT_DEVICE void* nt_output(void* base, nt_index row, int access) { return static_cast<char*>(base) + nt_offset<nt_element>(row, nt_cols, access); }
+
 /// A step's rows as its passes see them: one block at a time, in `now`.
 template <class Rows, int Inputs>
 struct nt_stage {
@@ -73,7 +78,7 @@ struct nt_stage {
     static constexpr bool in_slots = nt_slots > 0;
     // Without asynchronous copies, rows ahead wait in registers.
     static constexpr bool ahead_in_registers = nt_ahead && !in_slots;
-    static constexpr int depth = nt_ahead ? NT_STAGES - 1 : 1;
+    static constexpr int depth = in_slots ? nt_slots : nt_ahead ? NT_STAGES - 1 : 1;
 
     const Rows& rows;
     const nt_walk& walk;
@@ -81,8 +86,18 @@ struct nt_stage {
     int steps;
     block now;
     block ahead[ahead_in_registers ? depth : 1];
+#if !NT_IS(STAGING, async)
+    nt_bulk_slots bulk;
+    int stored = -1;  // the last step
+#endif
 
-    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_) : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {}
+    /// `bytes`: of shared memory, all in all.
+    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_, [[maybe_unused]] int bytes)
+        : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {
+#if !NT_IS(STAGING, async)
+        bulk = {shared, reinterpret_cast<unsigned long long*>(shared + bytes - nt_barrier_bytes), steps};
+#endif
+    }
 
     NT_DEVICE void load_block(block& to, int step, int chunk, int inputs) const {
         NT_UNROLL
@@ -104,6 +119,13 @@ struct nt_stage {
 
     /// Before the first step: requests the rows that the first steps find already on their way.
     NT_DEVICE void start() {
+#if !NT_IS(STAGING, async)
+        bulk.begin();
+        clear_beyond_row();
+        for (int step = 0; step < depth; ++step) {
+            load_bulk(step);
+        }
+#else
         if constexpr (nt_ahead && in_slots) {
             NT_UNROLL
             for (int step = 0; step < depth; ++step) {
@@ -118,12 +140,19 @@ struct nt_stage {
                 load_block(ahead[step], step, 0, Inputs);
             }
         }
+#endif
     }
 
     NT_DEVICE int slot(int step) const { return depth > 1 ? step % depth : 0; }
 
     /// The step's rows are there when this returns (or, for `registers` without stages, on their way).
     NT_DEVICE void open(int step) {
+#if !NT_IS(STAGING, async)
+        bulk.wait(step);
+        if constexpr (NT_IS(RESIDENCY, registers)) {
+            read_slot(step, 0);
+        }
+#else
         if constexpr (in_slots) {
             if constexpr (!nt_ahead) {
                 rows.fill(shared, 0, walk, step);
@@ -147,6 +176,52 @@ struct nt_stage {
         } else if constexpr (NT_IS(RESIDENCY, registers)) {
             load_block(now, step, 0, Inputs);
         }
+#endif
+    }
+
+    /// All threads of the row have its sum: what lay in the slots that they are done with may make place.
+    NT_DEVICE void after_sum([[maybe_unused]] int step) {
+#if !NT_IS(STAGING, async)
+        if constexpr (!nt_sum_is_barrier) {
+            nt_barrier();
+        }
+        if constexpr (NT_IS(RESIDENCY, registers)) {
+            load_bulk(step + depth);  // the row at hand is in registers now
+        } else if constexpr (!nt_bulk_results) {
+            if (step > 0) {
+                load_bulk(step - 1 + depth);
+            }
+        } else {
+            // The results of the step before leave; its slot, or that of the one before it, is free once they have been read.
+            constexpr int behind = depth > 2 ? 2 : 1;
+            if (nt_thread() == 0 && step > 0) {
+                bulk.store(rows.results, walk, step - 1);
+                nt_bulk_wait_read<behind - 1>();
+            }
+            if (step >= behind) {
+                load_bulk(step - behind + depth);
+            }
+            stored = step;
+        }
+#endif
+    }
+    /// One vector of a result: to memory, or in an input's place in shared memory, from where the row leaves by a bulk copy.
+    NT_DEVICE void put(void* base, int step, [[maybe_unused]] int in_place_of, nt_index row, int held, int access, const nt_data& v) const {
+        if constexpr (nt_bulk_results) {
+            nt_store_shared(piece(step, in_place_of, held, access), v);
+        } else {
+            nt_store(nt_output(base, row, access), v);
+        }
+    }
+    /// After the last step.
+    NT_DEVICE void finish() const {
+#if NT_IS(STAGING, tma)
+        nt_barrier();
+        if (nt_thread() == 0 && stored >= 0) {
+            bulk.store(rows.results, walk, stored);
+            nt_bulk_wait_read<0>();
+        }
+#endif
     }
 
     /// Brings a block's first `inputs` tensors within reach of get().
@@ -168,6 +243,7 @@ struct nt_stage {
         if constexpr (NT_IS(RESIDENCY, shared)) {
             nt_data v;
             nt_load_shared(v, piece(step, input, held, chunk * nt_accesses + access));
+            clear_absent(v, step, held);
             return v;
         } else {
             return now[input][held][access];
@@ -175,7 +251,7 @@ struct nt_stage {
     }
     /// The second pass has read these pieces for the last time: they take the row that comes `depth` steps later.
     NT_DEVICE void release(int step, int chunk, int held, int access) const {
-        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead) {
+        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead && !nt_bulk) {
             const nt_index row = walk.row(step + depth, held);
             if (step + depth < steps) {
                 NT_UNROLL
@@ -185,15 +261,50 @@ struct nt_stage {
             }
         }
     }
-    NT_DEVICE void close() {
+    /// `wrote`: something was put into the step's slot.
+    NT_DEVICE void close([[maybe_unused]] bool wrote) {
+#if !NT_IS(STAGING, async)
+        if (wrote) {
+            nt_bulk_fence();
+        }
+#else
         if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead) {
             nt_commit();
         }
+#endif
     }
 
     NT_DEVICE char* piece(int step, int input, int held, int access) const { return nt_piece_of(shared, Inputs, slot(step), input, held, access); }
 
 private:
+#if !NT_IS(STAGING, async)
+    NT_DEVICE void load_bulk(int step) const {
+        if (nt_thread() == 0) {
+            bulk.template load<Inputs, Rows::first_stride>(rows.base, walk, step);
+        }
+    }
+    /// Pieces beyond the row, which no copy writes.
+    NT_DEVICE void clear_beyond_row() const {
+        nt_data zeros;
+        zeros.clear();
+        NT_NO_UNROLL
+        for (int access = 0; access < nt_row_accesses; ++access) {
+            if (!nt_in_row(nt_column(access))) {
+                for (int row = 0; row < depth * Inputs * nt_held_rows; ++row) {
+                    nt_store_shared(nt_piece_of(shared, 1, 0, 0, row, access), zeros);
+                }
+            }
+        }
+    }
+#endif
+    /// Of rows that there are not, bulk copies leave what was there.
+    NT_DEVICE void clear_absent([[maybe_unused]] nt_data& v, [[maybe_unused]] int step, [[maybe_unused]] int held) const {
+        if constexpr (nt_bulk) {
+            if (!walk.has(walk.row(step, held))) {
+                v.clear();
+            }
+        }
+    }
     NT_DEVICE static void copy(block& to, const block& from) {
         NT_UNROLL
         for (int input = 0; input < Inputs; ++input) {
@@ -214,6 +325,7 @@ private:
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
                     nt_load_shared(now[input][held][access], piece(step, input, held, chunk * nt_accesses + access));
+                    clear_absent(now[input][held][access], step, held);
                 }
             }
         }
@@ -236,9 +348,6 @@ private:
         }
     }
 };
-
-/// Outputs are contiguous.
-NT_DEVICE void* nt_output(void* base, nt_index row, int access) { return static_cast<char*>(base) + nt_offset<nt_element>(row, nt_cols, access); }
 
 NT_DEVICE char* nt_dynamic_shared() {
 #if defined(NT_EMULATED)

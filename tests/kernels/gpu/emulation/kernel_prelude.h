@@ -33,6 +33,15 @@ void emulation_copy_async(void* to, const void* from, int bytes);
 void nt_commit_async();
 void emulation_wait_async(int pending);
 
+void emulation_bulk_wait(unsigned long long* barrier, unsigned parity, const char* file, int line);
+void emulation_bulk_wait_read(int pending);
+void nt_bulk_begin(unsigned long long* barrier);
+void nt_bulk_expect(unsigned long long* barrier, int bytes);
+void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier);
+void nt_bulk_store(void* to, const void* from, int bytes);
+void nt_bulk_commit();
+void nt_bulk_fence();
+
 void nt_fence();
 void nt_add_relaxed(float* p, float v);
 void nt_count_wrapping_relaxed(unsigned* p, unsigned last);
@@ -74,6 +83,13 @@ inline void nt_cluster_wait(EMULATION_HERE) {
 }
 inline float nt_shuffle_xor(float v, int mask, EMULATION_HERE) {
     return emulation_shuffle_xor(v, mask, file, line);
+}
+inline void nt_bulk_wait(unsigned long long* barrier, unsigned parity, EMULATION_HERE) {
+    emulation_bulk_wait(barrier, parity, file, line);
+}
+template <int Pending>
+void nt_bulk_wait_read() {
+    emulation_bulk_wait_read(Pending);
 }
 inline unsigned nt_read_acquire(const unsigned* p, EMULATION_HERE) {
     return emulation_read_acquire(p, file, line);

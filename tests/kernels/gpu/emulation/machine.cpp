@@ -105,6 +105,7 @@ void Machine::begin_program(int x, int y) {
         thread.spins = thread.ended = thread.arrived = false;
         thread.cluster_barriers = 0;
         thread.copies.assign(1, {});
+        thread.bulk_stores.assign(1, {});
         thread.fibre.start(enter);
         program->threads.push_back(&thread);
         ready_.push_back(&thread);
@@ -115,6 +116,9 @@ void Machine::begin_program(int x, int y) {
 void Machine::enter() {
     Machine& machine = running();
     machine.request_.kernel(machine.request_.arguments);
+    if (const auto& stores = machine.current_->bulk_stores; std::any_of(stores.begin(), stores.end(), [](const auto& g) { return !g.empty(); })) {
+        machine.fail("ends while bulk copies may still read its shared memory");
+    }
     machine.current_->ended = true;
     ++machine.progress_;
     machine.current_->fibre.switch_to(machine.scheduler_);
@@ -152,6 +156,11 @@ void Machine::run_programs() {
         if (failure_.empty() && program->written_by != nullptr) {
             failure_ = fmt::format("{} writes to the shared memory of program {}, which may have ended by then", who(*program->written_by),
                                    program->index);
+        }
+        for (const auto& [offset, barrier] : program->bulk_barriers) {
+            if (failure_.empty() && !barrier.copies.empty()) {
+                failure_ = fmt::format("program {} ends while bulk copies are on their way to it", program->index);
+            }
         }
     }
     ready_.clear();
@@ -351,7 +360,7 @@ void Machine::wait_async(std::size_t pending) {
     while (groups.size() > pending + 1) {
         for (const PendingCopy& copy : groups.front()) {
             std::memcpy(copy.to, copy.data, copy.bytes);
-            current_->program->shadow->land(offset_from(current_->program->shared, copy.to), copy.bytes, current_->number, order_);
+            current_->program->shadow->land(offset_from(current_->program->shared, copy.to), copy.bytes, order_.now(current_->number));
         }
         groups.erase(groups.begin());
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -74,6 +75,16 @@ public:
     void copy_async(void* to, const void* from, std::size_t bytes);
     void commit_async() { current_->copies.emplace_back(); }
     void wait_async(std::size_t pending);
+    /// Bulk copies: a barrier's phase ends once one thread has told how many bytes come and all of them have. They come as late
+    /// as they may: when somebody waits for them.
+    void begin_bulk_barrier(void* barrier);
+    void expect_bulk(void* barrier, std::size_t bytes);
+    void wait_bulk(void* barrier, unsigned parity, Site site);
+    void load_bulk(void* to, const void* from, std::size_t bytes, void* barrier);
+    void store_bulk(void* to, const void* from, std::size_t bytes);
+    void commit_bulk() { current_->bulk_stores.emplace_back(); }
+    void wait_bulk_read(std::size_t pending);
+    void fence_bulk() { order_.fence_bulk(current_->number); }
     void acquire(const void* word) { order_.acquire(current_->number, word); }
     void release(const void* word);
     /// A thread that reads a word again and again lets others go on.
@@ -89,6 +100,10 @@ private:
         std::byte data[16];
         std::size_t bytes;
     };
+    struct BulkBytes {
+        std::size_t offset;  // in shared memory
+        std::vector<std::byte> data;
+    };
     struct Program;
     struct Thread {
         Program* program = nullptr;
@@ -103,6 +118,16 @@ private:
         int cluster_barriers = 0;                      // that it has passed
         float value = 0;                               // that it hands over in a shuffle, then what it gets
         std::vector<std::vector<PendingCopy>> copies;  // by group; the last group is not committed yet
+        std::vector<std::vector<BulkBytes>> bulk_stores;  // that may still be read; groups as above
+    };
+    struct BulkBarrier {
+        std::uint32_t number = 0;
+        Stamp begun;
+        unsigned phase = 0;  // that have ended
+        bool told = false;   // how many bytes come
+        std::size_t expected = 0, copied = 0;
+        std::vector<BulkBytes> copies;
+        std::vector<Thread*> waiting;
     };
     /// Threads that wait for each other at one place.
     struct Meeting {
@@ -126,6 +151,7 @@ private:
         std::unique_ptr<std::byte[]> shared_memory;
         std::byte* shared = nullptr;  // within shared_memory, at a multiple of 16
         std::unique_ptr<Shadow> shadow;
+        std::map<std::size_t, BulkBarrier> bulk_barriers;  // by offset in shared memory
     };
 
     void begin_program(int x, int y);
@@ -140,6 +166,9 @@ private:
     void access_shared(Shadow& shadow, std::size_t offset, std::size_t bytes, AccessKind kind, const char* memory);
     void access_span(std::size_t span, std::size_t offset, std::size_t bytes, AccessKind kind);
     std::size_t offset_in_shared(const void* at, std::size_t bytes);
+    BulkBarrier& bulk_barrier(void* at, AccessKind kind);
+    void check_bulk(const void* memory, const void* shared, std::size_t bytes, AccessKind kind);
+    void try_to_end_phase(BulkBarrier& barrier);
 
     std::vector<Span> spans_;
     std::vector<Shadow> shadows_;  // of the spans

@@ -17,6 +17,10 @@ void Order::begin_launch(int programs, int threads, int cluster, bool overlaps) 
     arrivals_.assign(cluster > 1 ? count : 0, {});
     own_.clear();
     released_.clear();
+    bulk_barriers_ = 0;
+    landed_.clear();
+    awaited_bulk_.clear();
+    fenced_.clear();
 }
 
 void Order::join(Known& into, const Known& from) {
@@ -100,6 +104,10 @@ bool Order::before(Stamp stamp, std::uint32_t thread) const {
     }
     if (stamp.thread == thread) {
         return true;
+    }
+    if (by_bulk_copy(stamp)) {
+        const auto awaited = awaited_bulk_.find({thread, stamp.thread});
+        return awaited != awaited_bulk_.end() && stamp.time <= awaited->second;
     }
     const int program = program_of(thread);
     const int other = program_of(stamp.thread);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace normtune::emulation {
@@ -19,6 +20,10 @@ struct Stamp {
 };
 
 inline constexpr int most_named_barriers = 16;
+
+/// In place of a thread: the bulk copies that a barrier counts, by the barrier's number.
+inline constexpr std::uint32_t bulk_mark = 0x80000000U;
+constexpr bool by_bulk_copy(const Stamp& stamp) { return (stamp.thread & bulk_mark) != 0; }
 
 class Order {
 public:
@@ -37,6 +42,16 @@ public:
     /// program's last barrier: what the thread did since then by itself counts as not released.
     void acquire(std::uint32_t thread, const void* word);
     void release(std::uint32_t thread, const void* word);
+    /// A barrier of bulk copies has its phase; what its copies wrote is before what a thread does once it has waited for that phase.
+    std::uint32_t new_bulk_barrier() { return bulk_mark | bulk_barriers_++; }
+    Stamp end_bulk_phase(std::uint32_t barrier) { return landed_[barrier] = {barrier, clock_++}; }
+    void await_bulk(std::uint32_t thread, std::uint32_t barrier) { awaited_bulk_[{thread, barrier}] = landed_[barrier].time; }
+    /// What the thread wrote is seen by bulk copies from here on.
+    void fence_bulk(std::uint32_t thread) { fenced_[thread] = clock_++; }
+    bool seen_by_bulk(Stamp stamp) const {
+        const auto fence = fenced_.find(stamp.thread);
+        return by_bulk_copy(stamp) || (fence != fenced_.end() && stamp.time <= fence->second);
+    }
     /// The thread has waited for the launch ahead.
     void await_previous_launch(std::uint32_t thread);
 
@@ -77,6 +92,10 @@ private:
     std::vector<Arrivals> arrivals_;         // by thread; empty: no clusters
     std::map<std::uint32_t, Known> own_;     // what single threads know that their programs do not yet
     std::map<const void*, Known> released_;  // at each word
+    std::uint32_t bulk_barriers_ = 0;
+    std::map<std::uint32_t, Stamp> landed_;                                    // by barrier: its last phase
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> awaited_bulk_;     // by thread and barrier
+    std::map<std::uint32_t, Time> fenced_;                                     // by thread
 };
 
 }  // namespace normtune::emulation

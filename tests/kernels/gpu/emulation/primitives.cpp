@@ -103,6 +103,31 @@ void emulation_wait_async(int pending) {
     machine().wait_async(static_cast<std::size_t>(pending));
 }
 
+void nt_bulk_begin(unsigned long long* barrier) {
+    machine().begin_bulk_barrier(barrier);
+}
+void nt_bulk_expect(unsigned long long* barrier, int bytes) {
+    machine().expect_bulk(barrier, static_cast<std::size_t>(bytes));
+}
+void emulation_bulk_wait(unsigned long long* barrier, unsigned parity, const char* file, int line) {
+    machine().wait_bulk(barrier, parity, {file, line});
+}
+void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier) {
+    machine().load_bulk(to, from, static_cast<std::size_t>(bytes), barrier);
+}
+void nt_bulk_store(void* to, const void* from, int bytes) {
+    machine().store_bulk(to, from, static_cast<std::size_t>(bytes));
+}
+void nt_bulk_commit() {
+    machine().commit_bulk();
+}
+void emulation_bulk_wait_read(int pending) {
+    machine().wait_bulk_read(static_cast<std::size_t>(pending));
+}
+void nt_bulk_fence() {
+    machine().fence_bulk();
+}
+
 // All threads see one order of all accesses: fences have nothing to add. Order counts releases and acquires alone.
 void nt_fence() {}
 void nt_add_relaxed(float* p, float v) {

@@ -15,7 +15,10 @@ const char* verb(AccessKind kind) {
             return "writes";
         case AccessKind::atomic:
             return "adds atomically to";
+        case AccessKind::bulk_read:
+            return "copies away";
         case AccessKind::async_write:
+        case AccessKind::bulk_write:
             break;
     }
     return "copies asynchronously to";
@@ -29,6 +32,14 @@ Shadow::Shadow(std::size_t bytes, bool starts_written)
 const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t thread, const Order& order) {
     const auto unordered = [&](const Stamp& stamp) { return stamp.thread != 0 && !order.before(stamp, thread); };
     const bool both_atomic = piece.atomic && kind == AccessKind::atomic;
+    const bool reads = kind == AccessKind::read || kind == AccessKind::bulk_read;
+    if (piece.leaving && !reads) {
+        return &piece.reads[0];
+    }
+    const bool bulk = kind == AccessKind::bulk_read || kind == AccessKind::bulk_write;
+    if (bulk && piece.write.thread != 0 && !order.seen_by_bulk(piece.write)) {
+        return &piece.write;
+    }
     if (piece.pending || (!both_atomic && unordered(piece.write))) {
         return &piece.write;
     }
@@ -36,7 +47,7 @@ const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t
         return &piece.other_atomic;
     }
     for (const Stamp& read : piece.reads) {
-        if (kind != AccessKind::read && unordered(read)) {
+        if (!reads && unordered(read)) {
             return &read;
         }
     }
@@ -44,19 +55,28 @@ const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t
 }
 
 /// "thread 7 of program 0 wrote, with nothing that orders the two".
-std::string Shadow::describe(const Piece& piece, const Stamp& other, const Order& order) {
+std::string Shadow::describe(const Piece& piece, AccessKind kind, const Stamp& other, const Order& order) {
     const std::string who = order.from_earlier_launch(other) ? "the launch ahead"
+                            : by_bulk_copy(other)            ? "a bulk copy"
                                                              : fmt::format("thread {} of program {}", order.thread_in_program(other.thread),
                                                                            order.program_of(other.thread));
+    const bool wrote = &other == &piece.write || &other == &piece.other_atomic;
+    if (piece.leaving && !wrote) {
+        return "a bulk copy of " + who + " may still read";
+    }
     if (piece.pending) {
         return who + " copies to asynchronously, and has not waited for it";
     }
-    const bool wrote = &other == &piece.write || &other == &piece.other_atomic;
+    const bool bulk = kind == AccessKind::bulk_read || kind == AccessKind::bulk_write;
+    if (bulk && wrote && !order.seen_by_bulk(other)) {
+        return who + " wrote, with no fence for bulk copies behind it";
+    }
     return fmt::format("{} {}, with nothing that orders the two", who, wrote ? "wrote" : "read");
 }
 
 void Shadow::record(Piece& piece, AccessKind kind, Stamp now, const Order& order) {
-    if (kind == AccessKind::read) {
+    if (kind == AccessKind::read || kind == AccessKind::bulk_read) {
+        piece.leaving = piece.leaving || kind == AccessKind::bulk_read;
         if (piece.reads[0].thread != now.thread) {
             piece.reads[1] = piece.reads[0];
         }
@@ -69,7 +89,8 @@ void Shadow::record(Piece& piece, AccessKind kind, Stamp now, const Order& order
             !order.from_earlier_launch(piece.write) && order.program_of(piece.write.thread) != order.program_of(now.thread);
         other_atomic = another ? piece.write : piece.other_atomic;
     }
-    piece = {now, other_atomic, {}, kind == AccessKind::atomic, kind == AccessKind::async_write};
+    const bool pending = kind == AccessKind::async_write || kind == AccessKind::bulk_write;
+    piece = {now, other_atomic, {}, kind == AccessKind::atomic, pending, false};
 }
 
 std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order) {
@@ -77,9 +98,9 @@ std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kin
     for (std::size_t i = offset / piece_bytes; i * piece_bytes < offset + bytes; ++i) {
         Piece& piece = pieces_[i];
         if (const Stamp* other = conflict(piece, kind, thread, order)) {
-            return fmt::format("{} {} bytes that {}", verb(kind), bytes, describe(piece, *other, order));
+            return fmt::format("{} {} bytes that {}", verb(kind), bytes, describe(piece, kind, *other, order));
         }
-        if (kind == AccessKind::read && !starts_written_ && piece.write.thread == 0) {
+        if ((kind == AccessKind::read || kind == AccessKind::bulk_read) && !starts_written_ && piece.write.thread == 0) {
             return fmt::format("reads {} bytes that nobody has written", bytes);
         }
         record(piece, kind, now, order);
@@ -87,10 +108,17 @@ std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kin
     return {};
 }
 
-void Shadow::land(std::size_t offset, std::size_t bytes, std::uint32_t thread, const Order& order) {
+void Shadow::land(std::size_t offset, std::size_t bytes, Stamp stamp) {
     for (std::size_t i = offset / piece_bytes; i * piece_bytes < offset + bytes; ++i) {
         pieces_[i].pending = false;
-        pieces_[i].write = order.now(thread);
+        pieces_[i].write = stamp;
+    }
+}
+
+void Shadow::leave(std::size_t offset, std::size_t bytes, Stamp stamp, const Order& order) {
+    for (std::size_t i = offset / piece_bytes; i * piece_bytes < offset + bytes; ++i) {
+        pieces_[i].leaving = false;
+        record(pieces_[i], AccessKind::read, stamp, order);
     }
 }
 
