@@ -77,7 +77,7 @@ public:
             read(index < leading ? axis_table.at(static_cast<std::size_t>(index)) : further(part), part);
             if (end == std::string_view::npos) {
                 if (index + 1 < leading) {
-                    fail(part, fmt::format("the whole key: it has {} parts where at least {} are needed", index + 1, leading));
+                    fail(fmt::format("has {} of the {} parts that every key has", index + 1, leading));
                 }
                 return result_;
             }
@@ -86,6 +86,9 @@ public:
     }
 
 private:
+    [[noreturn]] void fail(std::string_view what) const {
+        throw InputError(fmt::format("configuration key '{}' {} (a key reads like {})", for_terminal(key_), what, Configuration{}.key()));
+    }
     [[noreturn]] void fail(std::string_view part, std::string_view wanted) const {
         throw InputError(fmt::format("configuration key '{}': '{}' is not {} (a key reads like {})", for_terminal(key_), for_terminal(part),
                                      wanted, Configuration{}.key()));

@@ -92,7 +92,7 @@ TEST_P(BadConfigurationKey, SaysWhatIsWrongAndWhatWouldBeRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, BadConfigurationKey,
-                         testing::Values(BadKey{"", "w<num_warps>"}, BadKey{"w4", "at least 7 are needed"},
+                         testing::Values(BadKey{"", "w<num_warps>"}, BadKey{"w4", "has 1 of the 7 parts that every key has"},
                                          BadKey{"w4.t\n128.r1.row.registers.masked.per_row", "is not"},
                                          BadKey{"w3.t128.r1.row.registers.masked.per_row", "a power of two from 1 to 32"},
                                          BadKey{"w-4.t128.r1.row.registers.masked.per_row", "'w-4' is not"},

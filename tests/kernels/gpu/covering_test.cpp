@@ -115,6 +115,17 @@ std::set<std::string> excluded_pairs(int warp_size) {
         exclude("cols", {"17389"}, "dgamma", {"cooperative/d2"});
     } else {
         exclude("residency/stages", {"shared/2", "shared/3"}, "grid/rows_binding", {"per_row"});
+        // Bulk copies fetch whole rows ahead, in units of 16 bytes; results leave by them from shared memory, all of them.
+        const Texts bulk{"tma_loads", "tma"};
+        exclude("residency/stages", {"registers/1", "shared/1", "reload/1"}, "staging", bulk);
+        exclude("residency/stages", {"registers/2", "registers/3"}, "staging", {"tma"});
+        exclude("staging", bulk, "grid/rows_binding", {"per_row"});
+        exclude("staging", bulk, "vector_bytes", {"2", "4", "8"});
+        exclude("cols", {"409", "3571", "17389"}, "staging", bulk);
+        exclude("gap", {"67"}, "staging", bulk);
+        exclude("staging", {"tma"}, "dgamma", deferred);
+        // Rows side by side come by one copy if each is one access of its threads: four of them have 32 columns at most.
+        exclude("threads_per_row", {"4"}, "staging", bulk);
     }
     return out;
 }

@@ -151,6 +151,36 @@ TEST(Nvrtc, ConfigurationsThatWinOnHopperDoNotSpill) {
     }
 }
 
+TEST(Nvrtc, BulkCopiesCompileFromHopperOn) {
+    Nvrtc nvrtc;
+    if (!nvrtc.found()) {
+        GTEST_SKIP() << nvrtc.why_not;
+    }
+    DeviceInfo device = nvidia();
+    device.shared_bytes_per_program = 227 << 10;
+    for (const auto& [problem, configuration] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"rms_norm/forward/bf16/llama/8192x4096",
+              "w8.t256.r1.row.registers.even.persistent_strided.p2.gamma_hoisted.ld_streaming.s3.tma_loads"},
+             {"rms_norm/forward/bf16/llama/65536x256", "w8.t32.r8.row.shared.even.persistent_strided.p4.gamma_hoisted.st_streaming.s4.tma"},
+             {"fused_add_rms_norm/forward/bf16/gemma/1024x65536",
+              "w8.t256.r1.row.shared.masked.persistent_strided.p2.ld_streaming.s2.c8.tma"},
+             {"rms_norm/backward/bf16/llama/8192x4096/in_place", "w8.t256.r1.row.shared.even.persistent_strided.gamma_hoisted.s3.published.tma"},
+             {"fused_add_rms_norm/backward/bf16/llama/1000x3000", "w8.t256.r1.row.shared.masked.persistent_strided.s2.tile128x64x8.tma_loads"},
+             {"rms_norm/backward/bf16/llama/1024x65536", "w8.t256.r1.row.shared.masked.persistent_strided.s2.c16.tma"}}) {
+        const Problem p = parse_problem_key(problem);
+        const Configuration c = Configuration::parse(configuration);
+        for (const char* arch : {"sm_90", "sm_100"}) {
+            device.arch = arch;
+            ASSERT_EQ(objection(c, p, device), "") << configuration;
+            bool ok = false;
+            const std::string log = nvrtc.compile(define_options(macros(c, p, device)), arch, ok);
+            EXPECT_TRUE(ok && !spills(log)) << configuration << '\n' << log;
+        }
+        device.arch = "sm_89";
+        EXPECT_NE(objection(c, p, device), "");
+    }
+}
+
 TEST(NvrtcOracle, CompilesForEveryArchitecture) {
     std::string why_not;
     if (cuda::nvrtc_version(why_not).empty()) {

@@ -129,6 +129,9 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
     out.push_back(axis_factor(Axis::block_size, {"row", "128", "1024", "4096"}));
     out.push_back(product(axis_factor(Axis::residency, {"registers", "shared", "reload"}), axis_factor(Axis::stages, {"1", "2", "3"}),
                           without_rows_ahead));
+    if (device.backend == Backend::cuda) {
+        out.push_back(axis_factor(Axis::staging, {"async", "tma_loads", "tma"}));
+    }
     out.push_back(axis_factor(Axis::reduction, {"masked", "where", "guard", "even"}));
     out.push_back(either(product(axis_factor(Axis::grid, {"packed", "persistent_strided", "persistent_contiguous"}),
                                  axis_factor(Axis::rows_binding, {"constexpr", "runtime"})),
