@@ -18,13 +18,13 @@ NT_DEVICE int nt_run_bytes() {
 /// Calls copy(piece of the slot, byte offset in the tensor, bytes) for each run of `rows` rows from `first` on.
 template <int Stride, class Copy>
 NT_DEVICE void nt_each_run(char* piece, nt_index first, int rows, const Copy& copy) {
+    static_assert(nt_groups == 1 || Stride == nt_cols, "rows side by side follow each other in memory");
     const auto offset = [&](int row) {
         return (static_cast<long long>(first + row) * Stride + static_cast<long long>(nt_program_column())) * nt_element::bytes;
     };
     if constexpr (nt_rows_follow && (Stride == nt_cols || nt_step_rows == 1)) {
         copy(piece, offset(0), rows * nt_run_bytes());
     } else {
-        static_assert(nt_groups == 1, "rows side by side follow each other in memory");
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {
             if (held < rows) {

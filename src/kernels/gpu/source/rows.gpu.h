@@ -242,8 +242,7 @@ struct nt_stage {
     NT_DEVICE nt_data get(int step, int chunk, int input, int held, int access) const {
         if constexpr (NT_IS(RESIDENCY, shared)) {
             nt_data v;
-            nt_load_shared(v, piece(step, input, held, chunk * nt_accesses + access));
-            clear_absent(v, step, held);
+            read_piece(v, step, input, held, chunk * nt_accesses + access);
             return v;
         } else {
             return now[input][held][access];
@@ -297,12 +296,11 @@ private:
         }
     }
 #endif
-    /// Of rows that there are not, bulk copies leave what was there.
-    NT_DEVICE void clear_absent([[maybe_unused]] nt_data& v, [[maybe_unused]] int step, [[maybe_unused]] int held) const {
-        if constexpr (nt_bulk) {
-            if (!walk.has(walk.row(step, held))) {
-                v.clear();
-            }
+    NT_DEVICE void read_piece(nt_data& v, int step, int input, int held, int access) const {
+        if (nt_bulk && !walk.has(walk.row(step, held))) {
+            v.clear();  // nothing was copied there
+        } else {
+            nt_load_shared(v, piece(step, input, held, access));
         }
     }
     NT_DEVICE static void copy(block& to, const block& from) {
@@ -324,8 +322,7 @@ private:
             for (int held = 0; held < nt_held_rows; ++held) {
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
-                    nt_load_shared(now[input][held][access], piece(step, input, held, chunk * nt_accesses + access));
-                    clear_absent(now[input][held][access], step, held);
+                    read_piece(now[input][held][access], step, input, held, chunk * nt_accesses + access);
                 }
             }
         }

@@ -52,6 +52,7 @@ void Machine::wait_bulk(void* barrier, unsigned parity, Site site) {
     if ((known.phase & 1U) == parity) {
         known.waiting.push_back(current_);
         current_->waits_at = "bulk barrier";
+        ++progress_;
         try_to_end_phase(known);
         if (current_->waits_at != nullptr) {
             current_->fibre.switch_to(scheduler_);
