@@ -308,7 +308,22 @@ Array covering_cases(const std::vector<Factor>& factors, const DeviceInfo& devic
     set_value(factors, few, "threads_per_row", "16");
     set_value(factors, few, "block_size", "4096");
     set_value(factors, few, "residency/stages", "reload/1");
-    return cover_pairs(value_counts(factors), {plain, wide, few}, allowed, cost);
+    std::vector<Row> first{plain, wide, few};
+    // And those whose one warp takes so narrow a block with bulk copies.
+    for (const char* staging : {"tma_loads", "tma"}) {
+        Row bulk = plain;
+        set_value(factors, bulk, "dtype/casting", "fp32/llama");
+        set_value(factors, bulk, "num_warps", "1");
+        set_value(factors, bulk, "threads_per_row", "32");
+        set_value(factors, bulk, "block_size", "128");
+        set_value(factors, bulk, "residency/stages", "shared/2");
+        set_value(factors, bulk, "grid/rows_binding", "persistent_strided/constexpr");
+        set_value(factors, bulk, "staging", staging);
+        if (device.backend == Backend::cuda) {
+            first.push_back(bulk);
+        }
+    }
+    return cover_pairs(value_counts(factors), first, allowed, cost);
 }
 
 }  // namespace normtune::covering
