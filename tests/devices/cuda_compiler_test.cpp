@@ -32,6 +32,20 @@ TEST(CudaOccupancy, CountsWhatRegistersSharedMemoryAndThreadsLeave) {
     EXPECT_EQ(programs_per_multiprocessor("sm_89", 99 << 10, 512, 32, 0), 3);
 }
 
+TEST(CudaLog, TellsWhatEachKernelUses) {
+    constexpr std::string_view log =
+        "ptxas info    : Compiling entry function 'nt_reduce' for 'sm_90'\nptxas info    : Function properties for nt_reduce\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 64 registers, used 1 barriers, 1024 bytes smem\n"
+        "ptxas info    : Compiling entry function 'nt_backward' for 'sm_90'\nptxas info    : Function properties for nt_backward\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 82 registers, used 1 barriers\n";
+    EXPECT_EQ(use_of(log, "nt_backward").registers, 82);
+    EXPECT_EQ(use_of(log, "nt_backward").shared_bytes, 0) << "that of the other kernel counts for it alone";
+    EXPECT_EQ(use_of(log, "nt_reduce").registers, 64);
+    EXPECT_EQ(use_of(log, "nt_reduce").shared_bytes, 1024);
+    EXPECT_EQ(use_of(log, "nt_forward").registers, 0);
+}
+
 TEST(KnownCudaDevices, AreThoseThatPlanningOffers) {
     ASSERT_FALSE(known_architectures(Backend::cuda).empty());
     for (const std::string& arch : known_architectures(Backend::cuda)) {

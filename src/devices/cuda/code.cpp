@@ -16,8 +16,9 @@ constexpr int warp = 32;
 CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchPlan& plan, const DeviceInfo& device) {
     const gpu::Launch& main = gpu::main_launch(plan);
     CompileInfo info = gpu::common_info(compiled, plan);
-    info.registers = registers_of(compiled.code.log, main.kernel);
-    info.shared_bytes = compiled.code.shared_bytes + static_cast<int>(main.shared_bytes);
+    const KernelUse use = use_of(compiled.code.log, main.kernel);
+    info.registers = use.registers;
+    info.shared_bytes = use.shared_bytes + static_cast<int>(main.shared_bytes);
     const int programs =
         programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.threads(), *info.registers, *info.shared_bytes);
     info.occupancy = static_cast<double>(programs * main.threads()) / threads_per_multiprocessor(device.arch);
@@ -45,15 +46,21 @@ int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_byt
         std::min<std::int64_t>({most_programs, threads_per_multiprocessor(arch) / (warps * warp), by_registers, by_shared}));
 }
 
-// "… Compiling entry function 'nt_forward' for 'sm_90'", some lines later "… Used 40 registers, …".
-int registers_of(std::string_view log, std::string_view kernel) {
+// "… Compiling entry function 'nt_reduce' for 'sm_90'", some lines later "… Used 40 registers, used 1 barriers, 1024 bytes smem".
+KernelUse use_of(std::string_view log, std::string_view kernel) {
     const std::size_t entry = log.find(fmt::format("'{}'", kernel));
     const std::size_t used = entry == std::string_view::npos ? entry : log.find("Used ", entry);
-    int registers = 0;
+    KernelUse out;
     if (used != std::string_view::npos) {
-        std::from_chars(log.data() + used + 5, log.data() + log.size(), registers);
+        std::string_view line = log.substr(used + 5);
+        line = line.substr(0, line.find('\n'));
+        std::from_chars(line.data(), line.data() + line.size(), out.registers);
+        if (const std::size_t unit = line.find(" bytes smem"); unit != std::string_view::npos) {
+            const std::size_t before = line.rfind(' ', unit - 1);
+            std::from_chars(line.data() + before + 1, line.data() + unit, out.shared_bytes);
+        }
     }
-    return registers;
+    return out;
 }
 
 gpu::Toolchain toolchain(const std::string& arch) {

@@ -8,8 +8,12 @@
 
 namespace normtune::cuda {
 
-/// Registers of a kernel by the compiler's log (ptxas -v); 0 where the log does not have it.
-int registers_of(std::string_view log, std::string_view kernel);
+/// What a kernel uses by the compiler's log (ptxas -v); 0 where the log does not have it.
+struct KernelUse {
+    int registers = 0;
+    int shared_bytes = 0;  // static
+};
+KernelUse use_of(std::string_view log, std::string_view kernel);
 
 /// Programs of `threads` threads that a multiprocessor holds at once. Registers are given to warps by the 256, 1 KiB of
 /// shared memory a program is the system's: CUDA C++ Programming Guide, technical specifications per compute
