@@ -87,7 +87,7 @@ json question(const PythonWish& wish, Backend backend, const std::vector<Problem
 }  // namespace
 
 std::vector<std::string> shipped_python_providers() {
-    return {"numpy", "pytorch", "torch_compile", "liger", "quack", "quack_tuned", "flashinfer", "vllm"};
+    return {"numpy", "pytorch", "torch_compile", "liger", "quack", "quack_tuned", "flashinfer"};
 }
 
 bool names_python_provider(const std::string& word) {
