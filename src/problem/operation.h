@@ -10,7 +10,7 @@
 namespace normtune {
 
 enum class Mode { forward, backward, full, inference };  // full: forward, then backward; inference: a forward that saves nothing
-enum class Casting { llama, gemma, none };    // where values are rounded to x's type
+enum class Casting { llama, gemma, none };               // where values are rounded to x's type
 /// Is the sum x + residual rounded to its type before it is squared (Liger, vLLM) or kept in fp32 (quack, flashinfer)?
 enum class ResidualPrecision { rounded, fp32 };
 

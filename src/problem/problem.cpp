@@ -173,8 +173,9 @@ Problem parse_problem_key(std::string_view key) {
         apply_modifier(problem, key, parts[i]);
     }
     if (!operation.can_have_stride() && problem.shape.row_stride != problem.shape.cols) {
-        throw InputError(fmt::format("problem key '{}': in place y is written over x, and has contiguous rows: leave out in_place or stride{}",
-                                     for_terminal(key), problem.shape.row_stride));
+        throw InputError(
+            fmt::format("problem key '{}': in place y is written over x, and has contiguous rows: leave out in_place or stride{}",
+                        for_terminal(key), problem.shape.row_stride));
     }
     if (problem.shape.rows > largest_elements / problem.shape.row_stride) {
         throw InputError(fmt::format("problem key '{}': more than {} elements in a tensor", for_terminal(key), largest_elements));

@@ -163,7 +163,8 @@ void check_options(const std::vector<Problem>& problems, const Selection& select
     }
     const auto any = [&](auto has) { return std::any_of(problems.begin(), problems.end(), has); };
     if (selection.in_place && !any([](const Problem& p) { return p.operation.in_place; })) {
-        throw InputError("--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
+        throw InputError(
+            "--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
             "selected");
     }
     if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.adds_residual(); })) {

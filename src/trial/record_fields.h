@@ -73,7 +73,8 @@ void describe(V& v, T& operation) {
     v("affine", operation.affine, "false: there is no gamma", in_csv.compared_at(place::problem));
     v("offset", operation.offset, "Added to gamma: 1 for zero-centred gamma",
       FieldTraits{.least = 0, .most = 1}.compared_at(place::problem));
-    v("in_place", operation.in_place, "Backward: dx is written over dy; inference: y over x, s over residual", in_csv.compared_at(place::problem));
+    v("in_place", operation.in_place, "Backward: dx is written over dy; inference: y over x, s over residual",
+      in_csv.compared_at(place::problem));
     v("residual", residual_names, operation.residual, "Fused add: is the sum rounded before it is squared",
       in_csv.compared_at(place::problem));
     v("eps", operation.eps, "Added to the mean of squares", count.at(place::problem));

@@ -124,7 +124,8 @@ TEST(Ops, AnswerWhatBackendsAsk) {
     EXPECT_TRUE(operation("rms_norm/backward/bf16/llama/8x8/in_place").has(TensorRole::dx));
     EXPECT_TRUE(operation("rms_norm/inference/bf16/llama/8x8/in_place").has(TensorRole::y));
     EXPECT_FALSE(operation("rms_norm/inference/bf16/llama/8x8").has(TensorRole::rstd));
-    EXPECT_EQ(operation("fused_add_rms_norm/full/bf16/llama/8x8/in_place").holder_of(TensorRole::y), TensorRole::y) << "its backward reads x";
+    EXPECT_EQ(operation("fused_add_rms_norm/full/bf16/llama/8x8/in_place").holder_of(TensorRole::y), TensorRole::y)
+        << "its backward reads x";
     EXPECT_THROW(tensor_of(parse_problem_key("rms_norm/full/bf16/llama/8x8"), TensorRole::s), std::logic_error);
 }
 

@@ -142,7 +142,8 @@ TEST(Selection, OpsHaveTheModesWhosePassesTouchTheirTensors) {
     EXPECT_TRUE(has_mode(one_way, Mode::forward));
     EXPECT_FALSE(has_mode(one_way, Mode::backward));
     EXPECT_FALSE(has_mode(one_way, Mode::full));
-    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+    EXPECT_TRUE(has_mode(one_way, Mode::inference));
+    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full, Mode::inference}) {
         EXPECT_TRUE(has_mode(rms_norm_op, mode));
         EXPECT_TRUE(has_mode(fused_add_rms_norm_op, mode));
     }
@@ -182,7 +183,7 @@ TEST(Selection, RefusesSizesOutOfBounds) {
 TEST(Selection, RefusesOptionsThatReachNothing) {
     Selection in_place;
     in_place.in_place = true;
-    EXPECT_EQ(refusal(in_place), 
+    EXPECT_EQ(refusal(in_place),
               "--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
               "selected");
     Selection residual;
@@ -193,7 +194,8 @@ TEST(Selection, RefusesOptionsThatReachNothing) {
 
 TEST(Selection, InPlaceIsWhereTheModeHasItAndInInferenceWhereRowsAreContiguous) {
     const ShapesFile file = parse_shapes(
-        "name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 512}, {site: q_a, cols: 512, row_stride: 576}]}]\ntokens: [8]\n", "x.yaml");
+        "name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 512}, {site: q_a, cols: 512, row_stride: 576}]}]\ntokens: [8]\n",
+        "x.yaml");
     Selection selection;
     selection.in_place = true;
     selection.modes = {Mode::forward, Mode::backward, Mode::inference};

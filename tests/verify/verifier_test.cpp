@@ -58,8 +58,9 @@ INSTANTIATE_TEST_SUITE_P(Problems, CorrectKernels,
 // Nothing says what rstd they had.
 INSTANTIATE_TEST_SUITE_P(Inference, CorrectKernels,
                          ::testing::Values("rms_norm/inference/bf16/llama/64x256", "rms_norm/inference/fp16/none/64x256/offset1",
-                                           "rms_norm/inference/fp32/gemma/64x256/stride320", "rms_norm/inference/bf16/gemma/64x256/in_place",
-                                           "rms_norm/inference/fp32/llama/2x17389", "rms_norm/inference/bf16/none/3x17389/in_place",
+                                           "rms_norm/inference/fp32/gemma/64x256/stride320",
+                                           "rms_norm/inference/bf16/gemma/64x256/in_place", "rms_norm/inference/fp32/llama/2x17389",
+                                           "rms_norm/inference/bf16/none/3x17389/in_place",
                                            "fused_add_rms_norm/inference/bf16/llama/40x200",
                                            "fused_add_rms_norm/inference/fp16/llama/40x200/in_place",
                                            "fused_add_rms_norm/inference/bf16/gemma/40x200/in_place/residual_fp32",
@@ -195,7 +196,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The same sum that a forward could not be told by either: the bound of rstd is 1/(2N) at N of about 25,000.
 TEST(Verifier, TellsADivisorOfNPlus1UntilTheBoundOfRstdHidesIt) {
-    for (const auto& [key, told] : {std::pair{"rms_norm/inference/fp32/llama/2x16384", true}, {"rms_norm/inference/fp32/llama/2x65536", false},
+    for (const auto& [key, told] : {std::pair{"rms_norm/inference/fp32/llama/2x16384", true},
+                                    {"rms_norm/inference/fp32/llama/2x65536", false},
                                     {"rms_norm/forward/fp32/llama/2x65536", false}}) {
         EXPECT_EQ(verify(problem_of(key), Order::lanes16, Defect::rstd_of_n_plus_1, 3).passed, !told) << key;
     }

@@ -66,7 +66,7 @@ struct OpDescriptor {
     std::uint32_t backward_roles = 0;
     std::uint32_t weight_roles = 0;
     std::uint32_t saved_roles = 0;  // what the forward writes for a backward alone
-    int forward_row_inputs = 0;  // tensors that a pass reads row by row
+    int forward_row_inputs = 0;     // tensors that a pass reads row by row
     int backward_row_inputs = 0;
 
     constexpr bool has(TensorRole role) const { return (((forward_roles | backward_roles) >> static_cast<int>(role)) & 1U) != 0; }

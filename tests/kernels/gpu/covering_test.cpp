@@ -68,7 +68,8 @@ std::set<std::string> excluded_pairs(int warp_size) {
     exclude("op/mode", {"rms_norm/forward", "fused_add_rms_norm/forward"}, "in_place", {"true"});
     exclude("op/mode", forward, "dgamma", sums);
     exclude("op/mode", forward, "tile", tiles);
-    exclude("op/mode", {"rms_norm/forward", "rms_norm/backward", "rms_norm/full", "rms_norm/inference", "fused_add_rms_norm/backward"}, "residual", {"fp32"});
+    exclude("op/mode", {"rms_norm/forward", "rms_norm/backward", "rms_norm/full", "rms_norm/inference", "fused_add_rms_norm/backward"},
+            "residual", {"fp32"});
     exclude("gamma_dtype/gamma", {"weightless"}, "offset", {"1"});
     exclude("gamma_dtype/gamma", {"weightless"}, "dgamma", sums);
     exclude("gamma_dtype/gamma", {"weightless"}, "tile", tiles);
