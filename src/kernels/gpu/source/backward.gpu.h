@@ -183,7 +183,7 @@ NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
 nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma, float* partials, unsigned* counter,
             long long rows, int programs, int rows_per_program) {
     constexpr int inputs = nt_fused ? 3 : 2;
-    typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 2 : 0> rows_type;
+    typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
     static_assert(nt_backward_bytes(inputs) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();

@@ -23,7 +23,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
            float eps) {
     constexpr int inputs = nt_fused ? 2 : 1;
     constexpr bool keep_sum = nt_fused && !NT_RESIDUAL_FP32;  // s, rounded, takes the place of x after the first pass
-    typedef nt_rows<inputs, NT_X_STRIDE, NT_IN_PLACE && !NT_BACKWARD ? 3 : 0> rows_type;
+    typedef nt_rows<inputs, NT_X_STRIDE, NT_IN_PLACE && !NT_BACKWARD ? inputs : -1> rows_type;
     static_assert(nt_shared_bytes(inputs) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
