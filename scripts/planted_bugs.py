@@ -22,7 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHAPES = ["8192x4096", "8192x1024", "32768x128", "65536x128", "4096x8192", "2048x16384", "173x409", "71x3571", "29x17389"]
 KINDS = {"forward": "rms_norm/forward", "fused_forward": "fused_add_rms_norm/forward", "backward": "rms_norm/backward",
          "fused_backward": "fused_add_rms_norm/backward", "registers": "rms_norm/backward", "atomic": "rms_norm/backward",
-         "race": "rms_norm/forward"}
+         "race": "rms_norm/forward", "inference": "rms_norm/inference", "fused_inference": "fused_add_rms_norm/inference"}
+IN_PLACE = {"fused_inference"}
 
 
 def configuration(kind, cols):
@@ -30,7 +31,7 @@ def configuration(kind, cols):
     threads = 32
     while threads < 1024 and (threads * 17 < cols or (kind == "race" and threads < 64)):
         threads *= 2
-    grid = "per_row" if KINDS[kind].endswith("forward") else "persistent_strided"
+    grid = "per_row" if KINDS[kind].endswith(("forward", "inference")) else "persistent_strided"
     return f"w{threads // 32}.t{threads}.r1.row.registers.masked.{grid}" + (".atomic" if kind == "atomic" else "")
 
 
@@ -41,7 +42,8 @@ def run(command):
 def emit(arguments, folder, kind, shape):
     """The kind's right kernel on the shape, as a folder; nothing where the device cannot have it."""
     cols = int(shape.split("x")[1])
-    done = run([arguments.normtune, "emit", "--problem", f"{KINDS[kind]}/bf16/llama/{shape}", "--config", configuration(kind, cols),
+    done = run([arguments.normtune, "emit", "--problem",
+                f"{KINDS[kind]}/bf16/llama/{shape}" + ("/in_place" if kind in IN_PLACE else ""), "--config", configuration(kind, cols),
                 "--backend", arguments.backend, "--out", str(folder)])
     if done.returncode != 0:
         print(f"{kind} on {shape} left out: {done.stderr.strip()}", file=sys.stderr)
@@ -93,6 +95,9 @@ def main():
     arguments = parser.parse_args()
     shapes = arguments.shapes.split(",")
     bugs = json.loads((ROOT / "tests/data/planted_bugs.json").read_text())["bugs"]
+    # A forward that stores no rstd has the forward's bugs, but for those of the stored rstd.
+    bugs += [{**bug, "name": f"inference_{bug['name']}", "on": bug["on"].replace("forward", "inference")}
+             for bug in bugs if bug["on"] in ("forward", "fused_forward") and "needs" not in bug]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
         work = pathlib.Path(folder)
         found = dict(zip(shapes, pool.map(lambda shape: verify_shape(arguments, work, shape, bugs), shapes)))

@@ -49,11 +49,15 @@ def reference(torch, tensors, problem, eps):
     rstd = torch.rsqrt(s.pow(2).mean(-1, keepdim=True) + eps)
     n = s * rstd
     w = tensors["gamma"].double() + problem["offset"] if "gamma" in tensors else torch.ones_like(s[:1])
-    if problem["mode"] != "backward":
+    if problem["mode"] == "inference":
+        out["y"] = n * w
+        if problem["in_place"]:  # y over x, s over the residual
+            out = {"x": out["y"]} | ({"residual": out["s"]} if problem["fused"] else {})
+    elif problem["mode"] != "backward":
         out["rstd"], out["y"] = rstd, n * w
     else:
         tensors["rstd"].copy_(rstd)
-    if problem["mode"] != "forward":
+    if problem["mode"] in ("backward", "full"):
         dy = tensors["dy"].double()
         m = dy * w
         dx = rstd * (m - n * (m * n).mean(-1, keepdim=True))

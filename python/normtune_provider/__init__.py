@@ -6,11 +6,12 @@ A factory is a function without arguments that returns a list of kernels. A kern
     key        name of the kernel; tables show provider:key
     version    text, recorded; it may be left out
     rounding   which intermediates it rounds to x's type, {"forward": [...], "backward": [...]}, or None: what the problem's casting says
+    dependent_launch   True: it is launched while the launch ahead ends (CUDA's programmatic dependent launch); it may be left out
     claims(problem)            True, or a text: why it is not for this Problem
     prepare(problem, tensors, stream)   a function of a stream that queues the op once on these tensors, {name: Tensor}
 
-`prepare` is called for each buffer set and is not timed: it may compile, allocate, launch on the stream, and wait. What it returns is
-captured into a graph: it queues work on the stream that it is given, and waits for nothing. Where it returns a dict {name: array}, these
+`prepare` is called for each buffer set and is not timed: it may compile, allocate, launch on the stream, and wait; inputs have to be as they
+were when it returns, in place as well. What it returns is captured into a graph: it queues work on the stream that it is given, and waits for nothing. Where it returns a dict {name: array}, these
 are outputs in memory of its own.
 """
 
@@ -29,7 +30,7 @@ class Problem:
 
     key: str
     op: str  # rms_norm, fused_add_rms_norm
-    mode: str  # forward, backward, full
+    mode: str  # forward, backward, full, inference: a forward that saves nothing, so that there is no rstd
     dtype: str  # of x: fp32, bf16, fp16
     casting: str  # llama, gemma, none
     weight_dtype: str
@@ -38,7 +39,7 @@ class Problem:
     row_stride: int
     affine: bool
     offset: int
-    in_place: bool
+    in_place: bool  # dx is in the memory of dy; inference: y in that of x, s in that of residual
     residual: str  # rounded, fp32
     eps: float
     backend: str  # cuda, hip, cpu, replay
@@ -53,7 +54,7 @@ class Problem:
 
     @property
     def backward(self):
-        return self.mode != "forward"
+        return self.mode in ("backward", "full")
 
     @property
     def plain(self):

@@ -102,6 +102,8 @@ def _providers(asked_as, problems):
             entry = {"key": str(kernel.key), "code": _code(kernel), "refusals": [_refusal(kernel, problem) for problem in problems]}
             if getattr(kernel, "rounding", None) is not None:
                 entry["rounding"] = kernel.rounding
+            if getattr(kernel, "dependent_launch", False):
+                entry["dependent_launch"] = True
             entries.append(entry)
         yield {"asked_as": asked_as, "name": name, "version": str(getattr(own[0], "version", "")), "kernels": entries}
 

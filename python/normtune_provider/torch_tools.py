@@ -29,6 +29,8 @@ class Kernel:
     What it allocates comes from a memory pool of its own: graphs go on writing there, so nobody else may get that memory."""
 
     rounding = None
+    inference = False  # has it a call that stores no rstd?
+    in_place = False  # does it write over its inputs?
 
     def __init__(self, op):
         self.op = self.key = op
@@ -40,8 +42,10 @@ class Kernel:
             return "forward and backward are calls of their own"
         if problem.row_stride != problem.cols:
             return "contiguous rows alone"
-        if problem.in_place:
-            return "does not write dx over dy"
+        if problem.mode == "inference" and not self.inference:
+            return "its forward always stores rstd"
+        if problem.in_place != self.in_place:
+            return "writes over its inputs: it is for --in-place" if self.in_place else "does not write over its inputs"
         if not problem.affine or problem.offset or problem.weight_dtype != problem.dtype:
             return "is called with a weight of x's type and no offset"
         if problem.backend not in ("cuda", "hip", "replay") and not getattr(self, "on_cpu", False):
@@ -51,8 +55,9 @@ class Kernel:
     def prepare(self, problem, tensors, stream):
         import torch
 
+        seen = views(tensors)
         if stream is None:  # a CPU
-            launch = self.make(problem, views(tensors))
+            launch = self.make(problem, seen)
             return lambda _stream: launch()
         if not hasattr(torch.cuda, "use_mem_pool"):
             raise Unsupported(f"PyTorch {torch.__version__} has no memory pools (torch.cuda.use_mem_pool); 2.6 and later have")
@@ -66,9 +71,14 @@ class Kernel:
             with torch.cuda.stream(external), torch.cuda.use_mem_pool(self.pool), torch.autograd.set_multithreading_enabled(False):
                 yield
 
+        with torch.cuda.stream(external):
+            inputs = [(seen[name], seen[name].clone()) for name, tensor in tensors.items() if tensor.access == "in_out"]
         with own():
-            launch = self.make(problem, views(tensors))
+            launch = self.make(problem, seen)
             launch()  # what is compiled on the first call is so now
+        with torch.cuda.stream(external):
+            for tensor, before in inputs:
+                tensor.copy_(before)
         external.synchronize()
 
         def run(_stream):

@@ -47,7 +47,7 @@ void SelectionOptions::declare_problems(OptionSet& options) {
     options.list("--casting", name_of(casting_names, selection_.castings), "Where values are rounded to the type");
     options.one("--weight-dtype", name_of(weight_type_names, selection_.weight_type), "Type of gamma: that of x, or fp32");
     options.one("--residual", name_of(residual_names, selection_.residual), "Fused add: the sum is rounded before it is squared, or not");
-    options.flag("--in-place", "Backward: write dx over dy", selection_.in_place);
+    options.flag("--in-place", "Backward: write dx over dy; inference: y over x, s over residual", selection_.in_place);
     options.one("--problem", text("KEY", problem_), "One problem by its key, instead of --shapes");
     options.one("--eps", number(least_eps, most_eps, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
 }

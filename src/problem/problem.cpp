@@ -75,12 +75,12 @@ void apply_modifier(Problem& problem, std::string_view key, std::string_view par
         operation.affine = false;
     } else if (part == "offset1") {
         operation.offset = 1;
-    } else if (part == "in_place" && operation.has_backward()) {
+    } else if (part == "in_place" && operation.can_be_in_place()) {
         operation.in_place = true;
     } else if (part == "residual_fp32" && operation.adds_residual()) {
         operation.residual = ResidualPrecision::fp32;
     } else {
-        bad_key(key, part, "one of stride<N>, w_fp32, weightless, offset1, in_place (backward, full), residual_fp32 (fused)");
+        bad_key(key, part, "one of stride<N>, w_fp32, weightless, offset1, in_place (backward, full, inference), residual_fp32 (fused)");
     }
 }
 
@@ -172,6 +172,11 @@ Problem parse_problem_key(std::string_view key) {
     for (std::size_t i = 5; i < parts.size(); ++i) {
         apply_modifier(problem, key, parts[i]);
     }
+    if (!operation.can_have_stride() && problem.shape.row_stride != problem.shape.cols) {
+        throw InputError(
+            fmt::format("problem key '{}': in place y is written over x, and has contiguous rows: leave out in_place or stride{}",
+                        for_terminal(key), problem.shape.row_stride));
+    }
     if (problem.shape.rows > largest_elements / problem.shape.row_stride) {
         throw InputError(fmt::format("problem key '{}': more than {} elements in a tensor", for_terminal(key), largest_elements));
     }
@@ -193,7 +198,7 @@ std::vector<Tensor> tensors(const Problem& problem) {
             continue;
         }
         const auto lies_in = std::find_if(out.begin(), out.end(), [&](const Tensor& earlier) { return earlier.role == spec.in_place; });
-        if (operation.in_place && lies_in != out.end()) {
+        if (operation.is_over_another(spec) && lies_in != out.end()) {
             lies_in->access = Access::in_out;
             lies_in->result = spec.role;
         } else {

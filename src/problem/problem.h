@@ -60,7 +60,7 @@ struct Tensor {
     std::int64_t row_stride;
     Access access;
     TensorKind kind = TensorKind::signal;
-    TensorRole result = role;  // what it holds after a launch: in place, dy holds dx
+    TensorRole result = role;  // what it holds after a launch: in place, dy holds dx, or x holds y
 
     /// Elements from the first to one past the last, gaps of a stride included, but none after the last row.
     std::int64_t span() const { return (rows - 1) * row_stride + cols; }
@@ -72,7 +72,7 @@ struct Tensor {
 };
 
 /// The tensors that the problem's op has in its mode, in the order of TensorRole. A tensor written over another (in place,
-/// dx over dy) is absent, and that other is in_out. What a forward writes is an output, also where a backward reads it.
+/// e.g. dx over dy) is absent, and that other is in_out. What a forward writes is an output, also where a backward reads it.
 std::vector<Tensor> tensors(const Problem& problem);
 /// The op's tensor of that role, in place or not. Throws std::logic_error: the op has none.
 Tensor tensor_of(const Problem& problem, TensorRole role);
@@ -81,7 +81,7 @@ Tensor tensor_of(const Problem& problem, TensorRole role);
 /// and its backward each by itself (y, s and rstd written, then x or s and rstd read again).
 std::int64_t least_bytes(const Problem& problem);
 
-/// Bytes that the op's tensors take (an in-place dx counts nothing); the workspace of a configuration comes on top.
+/// Bytes that the op's tensors take (one written over another counts nothing); the workspace of a configuration comes on top.
 std::int64_t tensor_bytes(const Problem& problem);
 
 }  // namespace normtune

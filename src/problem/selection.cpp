@@ -85,6 +85,7 @@ std::vector<Operation> operations_at(const ShapesFile& file, const Model& model,
     operation.affine = site.affine;
     operation.offset = site.affine ? site.offset : 0;
     operation.eps = model.eps;
+    const bool is_contiguous = site.row_stride == 0 || site.row_stride == site.cols;
     const bool fp32_weight = site.affine && selection.weight_type.value_or(site.weight_type) == WeightType::fp32;
     for (const Dtype dtype : first_given(selection.dtypes, file.dtypes)) {
         operation.dtype = dtype;
@@ -105,7 +106,8 @@ std::vector<Operation> operations_at(const ShapesFile& file, const Model& model,
                     continue;
                 }
                 operation.mode = mode;
-                operation.in_place = selection.in_place && operation.has_backward();
+                operation.in_place = selection.in_place && operation.can_be_in_place();
+                operation.in_place = operation.in_place && (is_contiguous || operation.can_have_stride());
                 for (const Casting casting : first_given(selection.castings, file.castings)) {
                     operation.casting = casting;
                     operations.push_back(operation);
@@ -161,7 +163,9 @@ void check_options(const std::vector<Problem>& problems, const Selection& select
     }
     const auto any = [&](auto has) { return std::any_of(problems.begin(), problems.end(), has); };
     if (selection.in_place && !any([](const Problem& p) { return p.operation.in_place; })) {
-        throw InputError("--in-place: dx over dy is for the modes backward and full, and neither is selected");
+        throw InputError(
+            "--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
+            "selected");
     }
     if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.adds_residual(); })) {
         throw InputError(fmt::format("--residual fp32: for the op {}, which is not selected", ops_with(TensorRole::residual)));
@@ -176,7 +180,8 @@ bool occurs_at(Op op, std::string_view site) {
 }
 
 bool has_mode(const OpDescriptor& op, Mode mode) {
-    return (mode == Mode::backward || op.forward_roles != 0) && (mode == Mode::forward || op.backward_roles != 0);
+    const Operation of{.mode = mode};
+    return (!of.has_forward() || op.forward_roles != 0) && (!of.has_backward() || op.backward_roles != 0);
 }
 
 std::vector<Problem> select_problems(const std::vector<ShapesFile>& files, const Selection& selection) {

@@ -19,7 +19,7 @@ struct Selection {
     std::vector<Op> ops;
     std::vector<Mode> modes;
     std::vector<Casting> castings;
-    bool in_place = false;                      // of backward and full
+    bool in_place = false;                      // of backward and full, and of inference where rows are contiguous
     std::optional<ResidualPrecision> residual;  // of ops that add one; none: rounded
     std::optional<WeightType> weight_type;      // empty: as the file says
     friend bool operator==(const Selection&, const Selection&) = default;

@@ -87,7 +87,7 @@ json question(const PythonWish& wish, Backend backend, const std::vector<Problem
 }  // namespace
 
 std::vector<std::string> shipped_python_providers() {
-    return {"numpy", "pytorch", "torch_compile", "liger", "quack", "quack_tuned"};
+    return {"numpy", "pytorch", "torch_compile", "liger", "quack", "quack_tuned", "flashinfer"};
 }
 
 bool names_python_provider(const std::string& word) {
@@ -189,6 +189,9 @@ void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& prob
             content_hash(fmt::format("{} {} {} {}", own_name_, version_, one.at("code").text(), kernel.manifest->key));
         if (const auto rounding = one.find("rounding")) {
             kernel.manifest->rounding = read_rounding(*rounding);
+        }
+        if (const auto dependent = one.find("dependent_launch")) {
+            kernel.manifest->python_dependent = dependent->flag();
         }
         const std::vector<std::string> refusals = one.at("refusals").texts();
         for (std::size_t p = 0; p < std::min(problems.size(), refusals.size()); ++p) {

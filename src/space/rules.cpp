@@ -170,16 +170,17 @@ struct CompiledRule::State {
     }
 };
 
-std::array<std::pair<std::string_view, double>, 15> problem_facts(const Problem& problem, const DeviceInfo& device) {
+std::array<std::pair<std::string_view, double>, 16> problem_facts(const Problem& problem, const DeviceInfo& device) {
     const Operation& operation = problem.operation;
     return {{{"rows", static_cast<double>(problem.shape.rows)},
              {"cols", static_cast<double>(problem.shape.cols)},
              {"row_stride", static_cast<double>(problem.shape.row_stride)},
              {"element_bytes", bytes_of(operation.dtype)},
              {"weight_bytes", bytes_of(operation.weight_dtype)},
-             {"forward", operation.mode == Mode::forward},
+             {"forward", !operation.has_backward()},
              {"backward", operation.mode == Mode::backward},
              {"full", operation.mode == Mode::full},
+             {"inference", operation.mode == Mode::inference},
              {"fused", operation.adds_residual()},
              {"affine", operation.affine},
              {"in_place", operation.in_place},

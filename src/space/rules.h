@@ -29,7 +29,7 @@ struct CodeFigures {
 };
 
 /// What expressions may read of a problem and a device, by name.
-std::array<std::pair<std::string_view, double>, 15> problem_facts(const Problem& problem, const DeviceInfo& device);
+std::array<std::pair<std::string_view, double>, 16> problem_facts(const Problem& problem, const DeviceInfo& device);
 
 /// Functions: support/expression.h; variables: see Rule.
 class CompiledRule {

@@ -13,10 +13,10 @@ namespace normtune {
 
 /// Keep a configuration where `keep` is not 0; a result that is not finite is an error. Functions: support/expression.h.
 /// Variables: every axis by its name (each named value is a constant, e.g. `reduction == masked`, `block_size == row`;
-/// offset_bits is auto, 32 or 64); rows, cols, row_stride, element_bytes, weight_bytes, forward,
-/// backward, full, fused, affine, in_place (0 or 1); warp_size, compute_units, shared_bytes, cache_bytes; block (the
-/// block size with whole_row as the next power of two ≥ cols), threads (num_warps·warp_size), rows_side_by_side; and,
-/// once compiled, code_registers, code_spill_bytes, code_shared_bytes, code_occupancy.
+/// offset_bits is auto, 32 or 64); rows, cols, row_stride, element_bytes, weight_bytes, forward (there is no backward: the
+/// mode is forward or inference), backward, full, inference, fused, affine, in_place (0 or 1); warp_size, compute_units, shared_bytes,
+/// cache_bytes; block (the block size with whole_row as the next power of two ≥ cols), threads (num_warps·warp_size), rows_side_by_side;
+/// and, once compiled, code_registers, code_spill_bytes, code_shared_bytes, code_occupancy.
 struct Rule {
     std::string name;
     std::string keep;

@@ -9,7 +9,8 @@ bool launched_dependent(const Candidate& candidate) {
         return own->dependent_launch == DependentLaunch::on;
     }
     const LaunchManifest* manifest = candidate.manifest().get();
-    return manifest != nullptr && !manifest->plan.launches.empty() && manifest->plan.launches.front().overlaps;
+    return manifest != nullptr &&
+           (manifest->python_dependent || (!manifest->plan.launches.empty() && manifest->plan.launches.front().overlaps));
 }
 
 }  // namespace normtune

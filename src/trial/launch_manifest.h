@@ -37,6 +37,7 @@ struct LaunchManifest {
     // Of a Python provider's callable, which has neither code nor launches: what --provider names, and the Python of it.
     std::string python_provider;
     std::string python;
+    bool python_dependent = false;  // it launches its kernels while the launch ahead ends
 
     // Of one that was loaded.
     std::string folder;       // canonical

@@ -65,7 +65,7 @@ template <typename V, Is<Operation> T>
 void describe(V& v, T& operation) {
     using namespace fields;
     v("op", op_names, operation.op, "What is computed; its formula is in docs/semantics.md", needed(4));
-    v("mode", mode_names, operation.mode, "full: forward, then backward", needed(5));
+    v("mode", mode_names, operation.mode, "full: forward, then backward; inference: a forward that saves nothing", needed(5));
     v("dtype", dtype_names, operation.dtype, "Type of the tensors", needed(6));
     v("casting", casting_names, operation.casting, "Where values are rounded to the tensors' type", needed(7));
     v("weight_dtype", dtype_names, operation.weight_dtype, "Type of gamma and dgamma", in_csv.compared_at(place::problem));
@@ -73,7 +73,8 @@ void describe(V& v, T& operation) {
     v("affine", operation.affine, "false: there is no gamma", in_csv.compared_at(place::problem));
     v("offset", operation.offset, "Added to gamma: 1 for zero-centred gamma",
       FieldTraits{.least = 0, .most = 1}.compared_at(place::problem));
-    v("in_place", operation.in_place, "dx is written over dy", in_csv.compared_at(place::problem));
+    v("in_place", operation.in_place, "Backward: dx is written over dy; inference: y over x, s over residual",
+      in_csv.compared_at(place::problem));
     v("residual", residual_names, operation.residual, "Fused add: is the sum rounded before it is squared",
       in_csv.compared_at(place::problem));
     v("eps", operation.eps, "Added to the mean of squares", count.at(place::problem));

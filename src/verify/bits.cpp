@@ -216,7 +216,7 @@ struct BitsComparer::State {
     std::vector<std::int64_t> sizes(const Candidate& candidate) const {
         std::vector<std::int64_t> out{problem.shape.rows};
         if (const Configuration* own = candidate.configuration()) {
-            for (const Shape& shape : companion_shapes(problem.shape, *own, device.info())) {
+            for (const Shape& shape : companion_shapes(problem, *own, device.info())) {
                 if (shape.cols == problem.shape.cols && shape.row_stride == problem.shape.row_stride) {
                     out.push_back(shape.rows);
                 }

@@ -27,12 +27,13 @@ std::int64_t odd_cols_like(std::int64_t cols) {
 
 }  // namespace
 
-std::vector<Shape> companion_shapes(const Shape& shape, const Configuration& configuration, const DeviceInfo& device) {
+std::vector<Shape> companion_shapes(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    const Shape& shape = problem.shape;
     const int threads = configuration.num_warps * device.warp_size;
     const int side_by_side = std::max(1, threads / std::max(1, configuration.threads_per_row));
     const std::int64_t tile = std::max(configuration.rows_per_program, side_by_side);
     const std::int64_t gap = shape.row_stride - shape.cols;
-    const std::int64_t other_gap = gap == 0 ? 64 : 0;
+    const std::int64_t other_gap = gap == 0 && problem.operation.can_have_stride() ? 64 : 0;
     std::vector<Shape> shapes;
     const auto add = [&](std::int64_t rows, std::int64_t cols, std::int64_t stride_gap) {
         const Shape candidate{rows, cols, cols + stride_gap};

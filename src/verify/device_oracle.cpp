@@ -92,21 +92,22 @@ DeviceOracle::DeviceOracle(Device& device, DeviceProgram& program, const Problem
             program_.launch("nt_oracle_copy", most_programs_, copy);
         }
     }
-    const auto address = [&](TensorRole role) { return operation.has(role) ? buffers.address(role, set) : 0; };
+    const auto address = [&](TensorRole role) { return operation.has(role) ? buffers.address(operation.holder_of(role), set) : 0; };
+    const auto input = [&](TensorRole role) {
+        const auto kept = std::ranges::find_if(inputs_, [&](const Kept& one) { return one.tensor.role == role && one.copy; });
+        return kept == inputs_.end() ? address(role) : kept->copy->address();
+    };
     OracleTask task;
-    task.x = address(TensorRole::x);
-    task.residual = address(TensorRole::residual);
+    task.x = input(TensorRole::x);
+    task.residual = input(TensorRole::residual);
     task.gamma = address(TensorRole::gamma);
-    task.dy = address(TensorRole::dy);
+    task.dy = input(TensorRole::dy);
     task.ds = address(TensorRole::ds);
     task.y = address(TensorRole::y);
     task.s = address(TensorRole::s);
     task.rstd = address(TensorRole::rstd);
-    task.dx = operation.in_place ? task.dy : address(TensorRole::dx);
+    task.dx = address(TensorRole::dx);
     task.dgamma = address(TensorRole::dgamma);
-    for (const Kept& input : inputs_) {
-        task.dy = input.tensor.role == TensorRole::dy && input.copy ? input.copy->address() : task.dy;
-    }
     std::uint64_t next = sums_->address();
     for (std::uint64_t* row : {&task.row_rstd, &task.row_projection, &task.row_rms}) {
         *row = next;
@@ -140,9 +141,9 @@ DeviceOracle::DeviceOracle(Device& device, DeviceProgram& program, const Problem
         launch("nt_oracle_columns", pieces * chunks);
         launch("nt_oracle_total", pieces);
     }
-    for (Kept& input : inputs_) {
-        if (pristine && !input.copy) {
-            input.digest = digest(input);
+    for (Kept& kept : inputs_) {
+        if (pristine && !kept.copy) {
+            kept.digest = digest(kept);
         }
     }
 }
@@ -274,7 +275,7 @@ std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operatio
     if (program == nullptr) {
         return nullptr;
     }
-    const Problem problem{{37, 301, 311}, operation, {}};
+    const Problem problem{{37, 301, operation.can_have_stride() ? 311 : 301}, operation, {}};
     constexpr std::uint64_t seed = 11;
     const std::unique_ptr<Buffers> buffers = device.allocate(problem, BufferRequest{0, seed});
     HostTensors inputs;

@@ -317,10 +317,10 @@ NT_ORACLE nt_oracle_total(const nt_task* at) {
     }
 }
 
-/// The kernel's own rstd where it is within its bound.
+/// The kernel's own rstd where it is stored and within its bound.
 NT_DEVICE double nt_own_rstd(const nt_task& task, nt_int i) {
     const double expected = task.row_rstd[i];
-    if (task.has_forward == 0) {
+    if (task.has_forward == 0 || task.rstd == nullptr) {
         return expected;
     }
     const double own = task.rstd[i];
@@ -335,14 +335,21 @@ NT_ORACLE nt_oracle_forward(const nt_task* at) {
     nt_clear(of_rstd);
     for (nt_int i = nt_program(); i < task.rows; i += task.programs) {
         const nt_row row{task, i};
-        if (nt_thread() == 0) {
+        if (nt_thread() == 0 && task.rstd != nullptr) {
             nt_judge(of_rstd, nt_fp32, nt_code(nt_fp32, task.rstd, i), i, task.row_rstd[i], task.bound_rstd * task.row_rstd[i]);
         }
         const double rstd = nt_own_rstd(task, i);
         for (nt_int j = nt_thread(); j < task.cols; j += nt_threads) {
             const nt_int place = i * task.cols + j;
-            const double y = row.normalised(task.forward, row.v(j), rstd) * row.gain(task.forward, j);
-            nt_judge(of_y, task.type, nt_code(task.type, task.y, place), place, y, task.bound_y * nt_abs(y) + task.bound_tiny);
+            const double v = row.v(j), gain = row.gain(task.forward, j);
+            const double y = row.normalised(task.forward, v, rstd) * gain;
+            double allowed = task.bound_y * nt_abs(y) + task.bound_tiny;
+            if (task.rstd == nullptr) {  // any within its bound
+                const double most = row.normalised(task.forward, v, rstd * (1 + task.bound_rstd)) * gain;
+                const double least = row.normalised(task.forward, v, rstd * (1 - task.bound_rstd)) * gain;
+                allowed += nt_max(nt_abs(most - y), nt_abs(least - y));
+            }
+            nt_judge(of_y, task.type, nt_code(task.type, task.y, place), place, y, allowed);
             if (task.s != nullptr) {
                 nt_judge(of_s, task.type, nt_code(task.type, task.s, place), place, row.sum(j), 0);
             }

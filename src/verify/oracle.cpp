@@ -100,7 +100,7 @@ HostTensors right_outputs(const Problem& problem, const RoundingContract& contra
         }
     }
     const auto put = [&](TensorRole role, Dtype dtype, std::int64_t at, const std::vector<double>& values) {
-        encode(dtype, std::vector<float>(values.begin(), values.end()), at, outputs.at(role).data());
+        encode(dtype, std::vector<float>(values.begin(), values.end()), at, outputs.at(operation.holder_of(role)).data());
     };
     with_dtype(operation.dtype, [&]<Dtype T>() {
         RowOracle<T> row(problem, contract, inputs);
@@ -116,7 +116,9 @@ HostTensors right_outputs(const Problem& problem, const RoundingContract& contra
             const auto slot = static_cast<std::size_t>(i);
             const double rstd = round_to_fp32(sums.rstd[slot]);
             if (operation.has_forward()) {
-                put(TensorRole::rstd, Dtype::fp32, i, {rstd});
+                if (operation.has(TensorRole::rstd)) {
+                    put(TensorRole::rstd, Dtype::fp32, i, {rstd});
+                }
                 each(TensorRole::y, i,
                      [&](std::size_t j) { return row.normalised(contract.forward, row.v[j], rstd) * row.forward_gain[j]; });
                 if (operation.has(TensorRole::s)) {
@@ -125,7 +127,7 @@ HostTensors right_outputs(const Problem& problem, const RoundingContract& contra
             }
             if (operation.has_backward()) {
                 const double back = rstd * rstd * rstd * sums.projection[slot] / static_cast<double>(problem.shape.cols);
-                each(operation.in_place ? TensorRole::dy : TensorRole::dx, i, [&](std::size_t j) {
+                each(TensorRole::dx, i, [&](std::size_t j) {
                     return rstd * row.gradient(j) - back * row.x[j] + (operation.has(TensorRole::ds) ? row.ds[j] : 0);
                 });
             }

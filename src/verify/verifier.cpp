@@ -99,8 +99,12 @@ private:
         poison_outputs(problem_, *buffers_, 0);
         if (on_device_) {
             on_device_->restore();
-        } else if (problem_.operation.in_place) {
-            buffers_->upload(TensorRole::dy, 0, inputs_.at(TensorRole::dy));
+        } else {
+            for (const Tensor& tensor : tensors(problem_)) {
+                if (tensor.access == Access::in_out) {
+                    buffers_->upload(tensor.role, 0, inputs_.at(tensor.role));
+                }
+            }
         }
         device_.run(kernel, *buffers_, 0, workspace);
         fresh_ = false;
@@ -221,7 +225,7 @@ Verification Verifier::verify(const Candidate& candidate) {
     if (own == nullptr) {
         return verification;
     }
-    for (const Shape& companion : companion_shapes(shape, *own, state_->device.info())) {
+    for (const Shape& companion : companion_shapes(state_->problem, *own, state_->device.info())) {
         if (!verification.passed) {
             break;
         }

@@ -87,13 +87,29 @@ def bits(folder):
     expect(len(digests) == 3 and "" in digests and "y[32][0] in a batch of 64" in found["of_the_place"]["bits"]["rows_differ"], digests, found)
 
 
+def inference(folder):
+    """Over its inputs and without rstd; one whose rstd is wrong is told by y. Dependent launches beside others are warned of."""
+    problem = "fused_add_rms_norm/inference/fp32/llama/8x32/in_place"
+    folder.run(f"normtune verify --provider norms.py:serving_wrongly --candidates-only --problem {problem} --backend cpu --out i --quiet")
+    found = {key: (record["outcome"], record["reason"]) for key, record in outcomes(folder, "i").items()}
+    expect(found["plain"] == ("passed", "") and found["of_n_plus_1"][0] == "incorrect" and "y[" in found["of_n_plus_1"][1], found)
+    warning = b"some candidates are launched while the launch ahead ends (dependent), others after it"
+    for key, warned in (("", True), (" --config serving:plain.pdl", False)):
+        alone = "" if key else " --candidates-only"
+        run = folder.run(f"normtune sweep --provider norms.py:serving{key}{alone} --problem {problem} --backend cpu --out i{len(key)} --quiet")
+        expect(run.returncode == 0 and (warning in run.stderr) == warned, key, run.returncode, run.stderr.decode())
+        records = outcomes(folder, f"i{len(key)}").values()
+        expect(all(record["outcome"] == "passed" for record in records) and len(records) == (2 if warned else 1), records)
+
+
 def own_outputs(folder, python):
     """Outputs in memory of its own are looked at as well; NumPy copies them."""
     run = folder.run(f"normtune sweep --provider norms.py:own --candidates-only --problem {PROBLEM} --backend cpu --python {python} --out d "
                      "--quiet")
     expect(run.returncode == 0 and outcomes(folder, "d")["own"]["outcome"] == "passed", run.stderr.decode(), run.stdout.decode())
     numpy = f"normtune sweep --provider numpy --candidates-only --backend cpu --python {python} --quiet"
-    for out, problem in enumerate((PROBLEM, "rms_norm/forward/fp16/gemma/64x96/stride160/offset1", "rms_norm/forward/fp32/none/3x1000/weightless")):
+    for out, problem in enumerate((PROBLEM, "rms_norm/forward/fp16/gemma/64x96/stride160/offset1", "rms_norm/forward/fp32/none/3x1000/weightless",
+                                     "rms_norm/inference/fp16/llama/64x96/stride160", "rms_norm/inference/fp32/llama/64x96/in_place")):
         run = folder.run(f"{numpy} --problem {problem} --out numpy{out}")
         expect(run.returncode == 0, problem, run.stderr.decode())
         record = outcomes(folder, f"numpy{out}")["rms_norm"]
@@ -159,7 +175,7 @@ def main():
     normtune = pathlib.Path(parser.parse_args().normtune).resolve()
     if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
         library(str(normtune.parent / "libnormtune_worker.so"))
-        for part in (faults, measured, bits):
+        for part in (faults, measured, bits, inference):
             with harness.Folder(normtune) as folder:
                 part(folder)
         python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)

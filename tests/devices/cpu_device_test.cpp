@@ -150,9 +150,10 @@ TEST_F(CpuDeviceTest, TheSameSeedGivesTheSameInputs) {
 }
 
 TEST_F(CpuDeviceTest, CopiesLeaveEveryInputAlone) {
-    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full, Mode::inference}) {
         Problem problem = small(mode);
-        problem.operation.in_place = mode == Mode::full;
+        problem.operation.op = mode == Mode::inference ? Op::fused_add_rms_norm : Op::rms_norm;
+        problem.operation.in_place = mode == Mode::full || mode == Mode::inference;
         const auto buffers = device_->allocate(problem, {.rotation_bytes = 1 << 18, .seed = 9});
         std::vector<std::vector<double>> before;
         const auto inputs = [&] {
@@ -232,6 +233,23 @@ TEST_F(CpuDeviceTest, RepeatedBackwardInPlaceStaysFinite) {
     }
     EXPECT_GT(squares, 0.1);
     EXPECT_LT(squares, 100);
+}
+
+// Each launch adds y to the residual: what is timed is put back before 16-bit numbers overflow.
+TEST_F(CpuDeviceTest, RepeatedInferenceInPlaceStaysNearItsInputs) {
+    for (const Op op : {Op::rms_norm, Op::fused_add_rms_norm}) {
+        Problem problem = small(Mode::inference, Dtype::fp16);
+        problem.operation.op = op;
+        problem.operation.in_place = true;
+        const auto buffers = device_->allocate(problem, {});
+        const auto kernel = device_->compile(problem, configuration());
+        device_->sample(kernel.get(), *buffers, {.samples = 403});
+        for (const Tensor& tensor : tensors(problem)) {
+            for (const double value : values(*buffers, problem, tensor.role, 0)) {
+                ASSERT_LT(std::abs(value), 100) << tensor_names.name(tensor.role);
+            }
+        }
+    }
 }
 
 TEST_F(CpuDeviceTest, TooLargeASetIsOutOfMemoryAndNothingElse) {

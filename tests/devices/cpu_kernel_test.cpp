@@ -52,7 +52,7 @@ protected:
     std::unique_ptr<cpu::CpuDevice> device_;
 };
 
-constexpr Mode modes[] = {Mode::forward, Mode::backward, Mode::full};
+constexpr Mode modes[] = {Mode::forward, Mode::backward, Mode::full, Mode::inference};
 constexpr Dtype dtypes[] = {Dtype::fp32, Dtype::bf16, Dtype::fp16};
 constexpr Casting castings[] = {Casting::llama, Casting::gemma, Casting::none};
 constexpr Residency residencies[] = {Residency::registers, Residency::shared, Residency::reload};
@@ -69,7 +69,7 @@ TEST_P(CpuKernels, EveryTypeCastingModeAndOption) {
                     p.operation.offset = option == 3 || option == 4 ? 1 : 0;
                     p.operation.weight_dtype = option == 4 || option == 5 ? Dtype::fp32 : dtype;
                     p.operation.affine = option != 6;
-                    p.operation.in_place = (option == 7 || option == 2) && mode != Mode::forward;
+                    p.operation.in_place = (option == 7 || option == 2) && p.operation.can_be_in_place();
                     for (const Residency residency : residencies) {
                         for (const GammaPlacement gamma : {GammaPlacement::hoisted, GammaPlacement::before, GammaPlacement::after}) {
                             Configuration c = tile(4, 1);

@@ -126,6 +126,16 @@ inline void expect_right(Device& device, const Problem& problem, const Configura
                     EXPECT_LE(worst_error(*buffers, tensor, values.dx, true), tight);
                 }
                 break;
+            case TensorRole::x:
+                if (tensor.result == TensorRole::y) {
+                    EXPECT_LE(worst_error(*buffers, tensor, values.y, false), tight);
+                }
+                break;
+            case TensorRole::residual:
+                if (tensor.result == TensorRole::s) {
+                    EXPECT_LE(worst_error(*buffers, tensor, values.s, false), tight);
+                }
+                break;
             default:
                 break;
         }

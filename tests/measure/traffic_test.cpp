@@ -23,12 +23,15 @@ TEST(Traffic, IsThatOfThePasses) {
 TEST(Traffic, InPlaceTheTensorThatIsWrittenOverComesFirst) {
     EXPECT_EQ(traffic("rms_norm/backward/bf16/llama/8x512/in_place"), (std::vector<PassTraffic>{{{dy, x}, {dy}, true}}));
     EXPECT_EQ(traffic("rms_norm/full/bf16/llama/8x512/in_place").at(0), (PassTraffic{{x}, {y}}));
+    EXPECT_EQ(traffic("rms_norm/inference/bf16/llama/8x512/in_place"), (std::vector<PassTraffic>{{{x}, {x}, true}}));
+    EXPECT_EQ(traffic("fused_add_rms_norm/inference/bf16/llama/8x512/in_place"),
+              (std::vector<PassTraffic>{{{x, residual}, {x, residual}, true}}));
 }
 
 // The rest of the least bytes are statistics and weights.
 TEST(Traffic, AddsUpToTheLeastBytes) {
     for (const char* op : {"rms_norm", "fused_add_rms_norm"}) {
-        for (const char* mode : {"forward", "backward", "full"}) {
+        for (const char* mode : {"forward", "backward", "full", "inference"}) {
             const Problem problem = parse_problem_key(std::string(op) + "/" + mode + "/fp32/llama/64x4096");
             std::int64_t streams = 0;
             for (const PassTraffic& pass : signal_traffic(problem)) {

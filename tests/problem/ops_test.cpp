@@ -22,10 +22,12 @@ constexpr Expected expected[] = {
     {Op::rms_norm, Mode::forward, "x gamma >y >rstd", "x gamma >y >rstd", 2, 1, 1},
     {Op::rms_norm, Mode::backward, "x gamma dy rstd >dx >dgamma", "x gamma <>dy rstd >dgamma", 3, 2, 1},
     {Op::rms_norm, Mode::full, "x gamma dy >y >rstd >dx >dgamma", "x gamma <>dy >y >rstd >dgamma", 5, 3, 2},
+    {Op::rms_norm, Mode::inference, "x gamma >y", "<>x gamma", 2, 1, 0},
     {Op::fused_add_rms_norm, Mode::forward, "x residual gamma >y >s >rstd", "x residual gamma >y >s >rstd", 4, 1, 1},
     {Op::fused_add_rms_norm, Mode::backward, "x gamma dy ds rstd >dx >dgamma", "x gamma <>dy ds rstd >dgamma", 4, 2, 1},
     {Op::fused_add_rms_norm, Mode::full, "x residual gamma dy ds >y >s >rstd >dx >dgamma", "x residual gamma <>dy ds >y >s >rstd >dgamma",
      8, 3, 2},
+    {Op::fused_add_rms_norm, Mode::inference, "x residual gamma >y >s", "<>x <>residual gamma", 4, 1, 0},
 };
 
 std::string text(const std::vector<Tensor>& tensors) {
@@ -58,7 +60,9 @@ void expect_tensors(const Problem& problem, const Expected& want) {
         EXPECT_EQ(t.cols, value ? 1 : shape.cols);
         EXPECT_EQ(t.row_stride, value ? 1 : t.role == TensorRole::x ? shape.row_stride : shape.cols);
         EXPECT_EQ(t.shared(), t.role == TensorRole::gamma);
-        EXPECT_EQ(t.result, t.access == Access::in_out ? TensorRole::dx : t.role);
+        const TensorRole over = t.role == TensorRole::dy ? TensorRole::dx : t.role == TensorRole::x ? TensorRole::y : TensorRole::s;
+        EXPECT_EQ(t.result, t.access == Access::in_out ? over : t.role);
+        EXPECT_EQ(op.holder_of(t.result), t.role);
         EXPECT_EQ(tensor_of(problem, t.role).span_bytes(), t.span_bytes());
         span_bytes += ((t.rows - 1) * t.row_stride + t.cols) * (t.dtype == Dtype::fp32 ? 4 : 2);
     }
@@ -88,7 +92,8 @@ TEST(Ops, HaveTheTensorsAndBytesOfEachModeAndOption) {
                             Problem problem{{7, 12, 20}, {want.op, want.mode, dtype, casting, weights}, {}};
                             problem.operation.residual = residual;
                             problem.operation.affine = (options & 1) == 0;
-                            problem.operation.in_place = (options & 2) != 0;
+                            problem.operation.in_place = (options & 2) != 0 && problem.operation.can_be_in_place();
+                            problem.shape.row_stride = problem.operation.can_have_stride() ? 20 : 12;
                             SCOPED_TRACE(problem.key());
                             expect_tensors(problem, want);
                             expect_contract(problem.operation);
@@ -117,6 +122,10 @@ TEST(Ops, AnswerWhatBackendsAsk) {
     EXPECT_FALSE(operation("rms_norm/backward/bf16/llama/8x8/weightless").has(TensorRole::dgamma));
     EXPECT_FALSE(operation("rms_norm/forward/bf16/llama/8x8").has(TensorRole::dgamma));
     EXPECT_TRUE(operation("rms_norm/backward/bf16/llama/8x8/in_place").has(TensorRole::dx));
+    EXPECT_TRUE(operation("rms_norm/inference/bf16/llama/8x8/in_place").has(TensorRole::y));
+    EXPECT_FALSE(operation("rms_norm/inference/bf16/llama/8x8").has(TensorRole::rstd));
+    EXPECT_EQ(operation("fused_add_rms_norm/full/bf16/llama/8x8/in_place").holder_of(TensorRole::y), TensorRole::y)
+        << "its backward reads x";
     EXPECT_THROW(tensor_of(parse_problem_key("rms_norm/full/bf16/llama/8x8"), TensorRole::s), std::logic_error);
 }
 

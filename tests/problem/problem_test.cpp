@@ -22,27 +22,32 @@ std::string roles(const Problem& p) {
 }
 
 TEST(Problem, KeysComeBack) {
-    for (const char* key : {"rms_norm/forward/bf16/llama/8192x4096", "rms_norm/backward/fp32/gemma/1x7/offset1/in_place",
-                            "fused_add_rms_norm/full/fp16/none/173x409/w_fp32/in_place/residual_fp32",
-                            "rms_norm/forward/bf16/llama/128x512/stride576", "rms_norm/backward/bf16/llama/64x128/weightless"}) {
+    for (const char* key :
+         {"rms_norm/forward/bf16/llama/8192x4096", "rms_norm/backward/fp32/gemma/1x7/offset1/in_place",
+          "fused_add_rms_norm/full/fp16/none/173x409/w_fp32/in_place/residual_fp32", "rms_norm/forward/bf16/llama/128x512/stride576",
+          "rms_norm/inference/bf16/llama/128x512/stride576", "fused_add_rms_norm/inference/fp16/llama/8x512/in_place/residual_fp32",
+          "rms_norm/backward/bf16/llama/64x128/weightless"}) {
         EXPECT_EQ(problem(key).key(), key);
     }
 }
 
 TEST(Problem, BadKeysSayWhatWouldBeRight) {
-    const std::pair<const char*, const char*> cases[] = {{"", "op/mode/dtype/casting/ROWSxCOLS"},
-                                                         {"a\nkey", "op/mode/dtype/casting/ROWSxCOLS"},
-                                                         {"rms_norm/for\nward/bf16/llama/1x1", "is not"},
-                                                         {"rms_norm/forward/bf16/llama/1000000000000x1000000000000\n", "is not"},
-                                                         {"rmsnorm/forward/bf16/llama/1x1", "one of rms_norm, fused_add_rms_norm"},
-                                                         {"rms_norm/forward/bf16/llama/0x4096", "a size from 1 to"},
-                                                         {"rms_norm/forward/bf16/llama/-1x4096", "a size from 1 to"},
-                                                         {"rms_norm/forward/bf16/llama/99999999999999999999x4096", "a size from 1 to"},
-                                                         {"rms_norm/forward/bf16/llama/1000000000000x1000000000000", "more than"},
-                                                         {"rms_norm/forward/bf16/llama/8192", "ROWSxCOLS"},
-                                                         {"rms_norm/forward/bf16/llama/8x512/stride511", "at least the 512 columns"},
-                                                         {"rms_norm/forward/bf16/llama/8x512/in_place", "in_place (backward, full)"},
-                                                         {"rms_norm/forward/bf16/llama/8x512/residual_fp32", "residual_fp32 (fused)"}};
+    const std::pair<const char*, const char*> cases[] = {
+        {"", "op/mode/dtype/casting/ROWSxCOLS"},
+        {"a\nkey", "op/mode/dtype/casting/ROWSxCOLS"},
+        {"rms_norm/for\nward/bf16/llama/1x1", "is not"},
+        {"rms_norm/forward/bf16/llama/1000000000000x1000000000000\n", "is not"},
+        {"rmsnorm/forward/bf16/llama/1x1", "one of rms_norm, fused_add_rms_norm"},
+        {"rms_norm/forward/bf16/llama/0x4096", "a size from 1 to"},
+        {"rms_norm/forward/bf16/llama/-1x4096", "a size from 1 to"},
+        {"rms_norm/forward/bf16/llama/99999999999999999999x4096", "a size from 1 to"},
+        {"rms_norm/forward/bf16/llama/1000000000000x1000000000000", "more than"},
+        {"rms_norm/forward/bf16/llama/8192", "ROWSxCOLS"},
+        {"rms_norm/forward/bf16/llama/8x512/stride511", "at least the 512 columns"},
+        {"rms_norm/forward/bf16/llama/8x512/in_place", "in_place (backward, full, inference)"},
+        {"rms_norm/inference/bf16/llama/8x512/stride576/in_place", "contiguous rows"},
+        {"rms_norm/inference/bf16/llama/8x512/in_place/stride576", "contiguous rows"},
+        {"rms_norm/forward/bf16/llama/8x512/residual_fp32", "residual_fp32 (fused)"}};
     for (const auto& [key, says] : cases) {
         try {
             parse_problem_key(key);
@@ -67,6 +72,8 @@ TEST(Problem, SameWorkIgnoresEpsAndUses) {
 TEST(Problem, TensorsOfEachMode) {
     EXPECT_EQ(roles(problem("rms_norm/forward/bf16/llama/8x512")), "x gamma >y >rstd");
     EXPECT_EQ(roles(problem("fused_add_rms_norm/forward/bf16/llama/8x512")), "x residual gamma >y >s >rstd");
+    EXPECT_EQ(roles(problem("rms_norm/inference/bf16/llama/8x512")), "x gamma >y");
+    EXPECT_EQ(roles(problem("fused_add_rms_norm/inference/bf16/llama/8x512/in_place")), "<>x <>residual gamma");
     EXPECT_EQ(roles(problem("rms_norm/backward/bf16/llama/8x512")), "x gamma dy rstd >dx >dgamma");
     EXPECT_EQ(roles(problem("rms_norm/backward/bf16/llama/8x512/in_place")), "x gamma <>dy rstd >dgamma");
     EXPECT_EQ(roles(problem("fused_add_rms_norm/backward/bf16/llama/8x512")), "x gamma dy ds rstd >dx >dgamma");
@@ -80,6 +87,8 @@ TEST(Problem, LeastBytesCountEachElementOnceAndNoGaps) {
     EXPECT_EQ(least_bytes(problem("rms_norm/backward/bf16/llama/8x512")), 3 * 2 * elements + 2 * 2 * n + 4 * m);
     EXPECT_EQ(least_bytes(problem("rms_norm/backward/bf16/llama/8x512/in_place")),
               least_bytes(problem("rms_norm/backward/bf16/llama/8x512")));
+    EXPECT_EQ(least_bytes(problem("rms_norm/inference/bf16/llama/8x512/stride576")), 2 * 2 * elements + 2 * n);
+    EXPECT_EQ(least_bytes(problem("fused_add_rms_norm/inference/bf16/llama/8x512/in_place")), 4 * 2 * elements + 2 * n);
     EXPECT_EQ(least_bytes(problem("fused_add_rms_norm/forward/fp32/llama/8x512")), 4 * 4 * elements + 4 * n + 4 * m);
     EXPECT_EQ(least_bytes(problem("fused_add_rms_norm/full/fp32/llama/8x512")),
               least_bytes(problem("fused_add_rms_norm/forward/fp32/llama/8x512")) +

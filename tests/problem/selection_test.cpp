@@ -142,7 +142,8 @@ TEST(Selection, OpsHaveTheModesWhosePassesTouchTheirTensors) {
     EXPECT_TRUE(has_mode(one_way, Mode::forward));
     EXPECT_FALSE(has_mode(one_way, Mode::backward));
     EXPECT_FALSE(has_mode(one_way, Mode::full));
-    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+    EXPECT_TRUE(has_mode(one_way, Mode::inference));
+    for (const Mode mode : {Mode::forward, Mode::backward, Mode::full, Mode::inference}) {
         EXPECT_TRUE(has_mode(rms_norm_op, mode));
         EXPECT_TRUE(has_mode(fused_add_rms_norm_op, mode));
     }
@@ -182,11 +183,32 @@ TEST(Selection, RefusesSizesOutOfBounds) {
 TEST(Selection, RefusesOptionsThatReachNothing) {
     Selection in_place;
     in_place.in_place = true;
-    EXPECT_EQ(refusal(in_place), "--in-place: dx over dy is for the modes backward and full, and neither is selected");
+    EXPECT_EQ(refusal(in_place),
+              "--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
+              "selected");
     Selection residual;
     residual.ops = {Op::rms_norm};
     residual.residual = ResidualPrecision::fp32;
     EXPECT_EQ(refusal(residual), "--residual fp32: for the op fused_add_rms_norm, which is not selected");
+}
+
+TEST(Selection, InPlaceIsWhereTheModeHasItAndInInferenceWhereRowsAreContiguous) {
+    const ShapesFile file = parse_shapes(
+        "name: x\nmodels: [{name: A, sites: [{site: hidden, cols: 512}, {site: q_a, cols: 512, row_stride: 576}]}]\ntokens: [8]\n",
+        "x.yaml");
+    Selection selection;
+    selection.in_place = true;
+    selection.modes = {Mode::forward, Mode::backward, Mode::inference};
+    selection.ops = {Op::rms_norm};
+    std::vector<std::string> keys;
+    for (const Problem& problem : select_problems({file}, selection)) {
+        keys.push_back(problem.key());
+        EXPECT_TRUE(parse_problem_key(keys.back()).same_work(problem)) << keys.back();
+    }
+    EXPECT_EQ(keys, (std::vector<std::string>{"rms_norm/forward/bf16/llama/8x512", "rms_norm/backward/bf16/llama/8x512/in_place",
+                                              "rms_norm/inference/bf16/llama/8x512/in_place", "rms_norm/forward/bf16/llama/8x512/stride576",
+                                              "rms_norm/backward/bf16/llama/8x512/stride576/in_place",
+                                              "rms_norm/inference/bf16/llama/8x512/stride576"}));
 }
 
 TEST(Selection, RefusesMoreProblemsThanAnyoneMeasures) {

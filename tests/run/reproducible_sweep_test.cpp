@@ -22,6 +22,7 @@ TEST(ReproducibleSweep, OnTheCpuComparesBitsAndClassesAreWhatTheyAreSaidToBe) {
         for (const char* mode : {"forward", "backward"}) {
             options.problems.push_back(parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/{}x256", mode, rows)));
         }
+        options.problems.push_back(parse_problem_key(fmt::format("fused_add_rms_norm/inference/bf16/llama/{}x256/in_place", rows)));
     }
     options.space = load_space("quick");
     options.strategy = find_strategy("random");

@@ -10,11 +10,13 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent / "stand_ins")]
-importlib.metadata.version = {"quack-kernels": "0.6.5"}.__getitem__
+importlib.metadata.version = {"quack-kernels": "0.6.5", "flashinfer-python": "0.7.2", "torch": "2.9.0"}.__getitem__
 
+import flashinfer.norm  # noqa: E402
 import quack.rmsnorm  # noqa: E402, F401
-from normtune_provider import Problem  # noqa: E402
-from normtune_provider.providers import quack as heuristic, quack_tuned as tuned  # noqa: E402
+import torch  # noqa: E402
+from normtune_provider import Problem, Unsupported  # noqa: E402
+from normtune_provider.providers import flashinfer as serving, pytorch, quack as heuristic, quack_tuned as tuned, torch_compile  # noqa: E402
 from tensors import Tensor  # noqa: E402
 
 PLAIN = Problem(key="", op="rms_norm", mode="forward", dtype="bf16", casting="llama", weight_dtype="bf16", rows=3, cols=8, row_stride=8, affine=True,
@@ -24,6 +26,8 @@ NAMES = {  # docs/semantics.md
     ("rms_norm", "backward"): ("x", "gamma", "rstd", "dy", "dx", "dgamma"),
     ("fused_add_rms_norm", "forward"): ("x", "residual", "gamma", "y", "s", "rstd"),
     ("fused_add_rms_norm", "backward"): ("x", "gamma", "rstd", "dy", "ds", "dx", "dgamma"),
+    ("rms_norm", "inference"): ("x", "gamma", "y"),
+    ("fused_add_rms_norm", "inference"): ("x", "residual", "gamma", "y", "s"),
 }
 
 
@@ -52,18 +56,21 @@ class Quack(unittest.TestCase):
         for op in ("rms_norm", "fused_add_rms_norm"):
             forward = {"y": wide, "rstd": row} | ({"s": wide} if op != "rms_norm" else {})
             self.assertEqual(self.called(heuristic, dataclasses.replace(PLAIN, op=op)), (forward, ["rmsnorm_fwd"]))
+            inference = {name: output for name, output in forward.items() if name != "rstd"}
+            self.assertEqual(self.called(heuristic, dataclasses.replace(PLAIN, op=op, mode="inference")), (inference, ["rmsnorm_fwd"]))
             backward = dataclasses.replace(PLAIN, op=op, mode="backward")
             self.assertEqual(self.called(heuristic, backward), ({"dx": wide, "dgamma": column}, ["rmsnorm_bwd"]))
 
     def test_tuned_writes_into_the_tensors(self):
         for op in ("rms_norm", "fused_add_rms_norm"):
-            self.assertEqual(self.called(tuned, dataclasses.replace(PLAIN, op=op)), ({}, ["rmsnorm_fwd_tuned"]))
+            for mode in ("forward", "inference"):
+                self.assertEqual(self.called(tuned, dataclasses.replace(PLAIN, op=op, mode=mode)), ({}, ["rmsnorm_fwd_tuned"]))
             backward = dataclasses.replace(PLAIN, op=op, mode="backward")
             self.assertEqual(self.called(tuned, backward), ({"dgamma": ((8,), "bf16")}, ["rmsnorm_bwd_tuned"]))
 
     def test_claims(self):
         for change in ({"residual": "rounded", "op": "fused_add_rms_norm"}, {"backend": "hip"}, {"backend": "cpu"}, {"mode": "full"}, {"row_stride": 9},
-                       {"offset": 1}, {"affine": False}, {"weight_dtype": "fp32"}, {"mode": "backward", "in_place": True}):
+                       {"offset": 1}, {"affine": False}, {"weight_dtype": "fp32"}, {"mode": "backward", "in_place": True}, {"mode": "inference", "in_place": True}):
             problem = dataclasses.replace(PLAIN, **change)
             for module in (heuristic, tuned):
                 for kernel in module.providers():
@@ -71,6 +78,48 @@ class Quack(unittest.TestCase):
         self.assertIs(of(heuristic, dataclasses.replace(PLAIN, residual="rounded")).claims(PLAIN), True)
         self.assertEqual([kernel.provider for kernel in tuned.providers()], ["quack_tuned"] * 2)
         self.assertEqual(tuned.providers()[0].version, "0.6.5")
+
+
+class FlashInfer(unittest.TestCase):
+    INFERENCE = dataclasses.replace(PLAIN, mode="inference")
+    FUSED = dataclasses.replace(INFERENCE, op="fused_add_rms_norm", in_place=True)
+
+    def test_writes_into_the_tensors_with_and_without_dependent_launch(self):
+        for problem, call in ((self.INFERENCE, "rmsnorm"), (self.FUSED, "fused_add_rmsnorm")):
+            kernels = [kernel for kernel in serving.providers() if kernel.claims(problem) is True]
+            self.assertEqual([(kernel.key, kernel.dependent_launch) for kernel in kernels], [(problem.op, False), (f"{problem.op}.pdl", True)])
+            for kernel in kernels:
+                flashinfer.norm.calls.clear()
+                self.assertIsNone(kernel.make(problem, tensors_of(problem))())
+                self.assertEqual(flashinfer.norm.calls, [(call, kernel.dependent_launch)])
+            self.assertEqual(kernels[0].version, "0.7.2")
+
+    def test_dependent_launch_takes_hopper(self):
+        torch.cuda.capability = (8, 0)
+        try:
+            for kernel in serving.providers()[:2]:
+                if kernel.dependent_launch:
+                    with self.assertRaises(Unsupported):
+                        kernel.make(self.INFERENCE, tensors_of(self.INFERENCE))
+                else:
+                    kernel.make(self.INFERENCE, tensors_of(self.INFERENCE))
+        finally:
+            torch.cuda.capability = (9, 0)
+
+    def test_claims(self):
+        for problem, changes in ((self.INFERENCE, ({"in_place": True}, {"mode": "forward"})),
+                                 (self.FUSED, ({"in_place": False}, {"residual": "rounded"}, {"mode": "backward"}))):
+            for change in (*changes, {"dtype": "fp32", "weight_dtype": "fp32"}, {"backend": "hip"}, {"backend": "cpu"}, {"row_stride": 9}, {"offset": 1},
+                           {"affine": False}):
+                for kernel in serving.providers():
+                    self.assertIsInstance(kernel.claims(dataclasses.replace(problem, **change)), str, change)
+
+
+class Inference(unittest.TestCase):
+    def test_is_claimed_where_there_is_a_call_that_stores_no_rstd(self):
+        for module in (pytorch, torch_compile, heuristic, tuned):
+            for op, residual in (("rms_norm", "fp32"), ("fused_add_rms_norm", "rounded" if module is pytorch else "fp32")):
+                self.assertEqual(of(module, dataclasses.replace(PLAIN, op=op, mode="inference", residual=residual)).op, op)
 
 
 if __name__ == "__main__":

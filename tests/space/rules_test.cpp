@@ -44,8 +44,17 @@ std::string error_of(const std::string& keep) {
 TEST(Rules, ReadShapeOperationAndDevice) {
     const Setting s;
     for (const char* holds : {"rows == 8192", "cols == 4000", "row_stride == 4096", "element_bytes == 2", "weight_bytes == 4",
-                              "forward == 1", "backward == 0", "full == 0", "fused == 0", "affine == 1", "in_place == 0", "warp_size == 64",
-                              "compute_units == 304", "shared_bytes == 65536", "cache_bytes == 2^25"}) {
+                              "forward == 1", "backward == 0", "full == 0", "inference == 0", "fused == 0", "affine == 1", "in_place == 0",
+                              "warp_size == 64", "compute_units == 304", "shared_bytes == 65536", "cache_bytes == 2^25"}) {
+        EXPECT_EQ(s.ask(holds), RuleAnswer::keeps) << holds;
+    }
+}
+
+// What holds for kernels without a backward holds for both modes that have none.
+TEST(Rules, InferenceIsAForwardToo) {
+    Setting s;
+    s.problem.operation.mode = Mode::inference;
+    for (const char* holds : {"inference == 1", "forward == 1", "backward == 0", "full == 0"}) {
         EXPECT_EQ(s.ask(holds), RuleAnswer::keeps) << holds;
     }
 }

@@ -13,7 +13,7 @@ const Shape strided{1024, 512, 576};
 std::vector<Shape> of(const Shape& shape, Backend backend) {
     DeviceInfo device;
     device.backend = backend;
-    return companion_shapes(shape, {}, device);
+    return companion_shapes({shape, {}, {}}, {}, device);
 }
 
 bool is_odd(const Shape& shape) {

@@ -40,6 +40,7 @@ enum class Defect {
     truncated,               // rounds towards zero
     m_rounded,               // m = dy·g kept in T where the casting keeps it in fp32
     rstd_of_sum,             // rstd stored without the mean
+    rstd_of_n_plus_1,        // the mean is over one column more
     x_overwritten,
     one_value,  // of y, dx: off by a twentieth
 };

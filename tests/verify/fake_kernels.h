@@ -93,7 +93,7 @@ private:
         if (is(Defect::one_value) && role != TensorRole::s && i == rows_ / 2 && !values.empty()) {
             values[count / 2] = t(1.05f * values[count / 2] + 0.01f);
         }
-        encode(op_.dtype, values, i * p_.shape.cols, bytes_.at(role).data());
+        encode(op_.dtype, values, i * p_.shape.cols, bytes_.at(op_.holder_of(role)).data());
     }
 
     void forward(std::int64_t i) {
@@ -123,9 +123,10 @@ private:
             squares.push_back(beyond * beyond);
         }
         const float eps = is(Defect::eps_forgotten) ? 0.0f : static_cast<float>(op_.eps);
-        const float mean = sum(squares, order_) / (is(Defect::rstd_of_sum) ? 1.0f : static_cast<float>(cols_));
+        const float n = is(Defect::rstd_of_sum) ? 1.0f : static_cast<float>(cols_) + (is(Defect::rstd_of_n_plus_1) ? 1.0f : 0.0f);
+        const float mean = sum(squares, order_) / n;
         const float rstd = 1.0f / std::sqrt(mean + eps);
-        if (!skipped(i)) {
+        if (!skipped(i) && op_.has(TensorRole::rstd)) {
             std::memcpy(bytes_.at(TensorRole::rstd).data() + i * 4, &rstd, sizeof(rstd));
         }
         std::vector<float> y(cols_);
@@ -176,7 +177,7 @@ private:
                 dx[j] += ds[j];
             }
         }
-        store(op_.in_place ? TensorRole::dy : TensorRole::dx, i, dx);
+        store(TensorRole::dx, i, dx);
         if (is(Defect::dgamma_after_overwrite) && op_.in_place) {
             dy = row(TensorRole::dy, i, p_.shape.cols);
         }

@@ -55,6 +55,17 @@ INSTANTIATE_TEST_SUITE_P(Problems, CorrectKernels,
                                            "fused_add_rms_norm/full/bf16/gemma/40x200/residual_fp32", "rms_norm/full/bf16/llama/5x1",
                                            "rms_norm/full/fp32/llama/1x1", "rms_norm/full/fp16/none/3x2", "rms_norm/full/fp16/llama/9x7"));
 
+// Nothing says what rstd they had.
+INSTANTIATE_TEST_SUITE_P(Inference, CorrectKernels,
+                         ::testing::Values("rms_norm/inference/bf16/llama/64x256", "rms_norm/inference/fp16/none/64x256/offset1",
+                                           "rms_norm/inference/fp32/gemma/64x256/stride320",
+                                           "rms_norm/inference/bf16/gemma/64x256/in_place", "rms_norm/inference/fp32/llama/2x17389",
+                                           "rms_norm/inference/bf16/none/3x17389/in_place",
+                                           "fused_add_rms_norm/inference/bf16/llama/40x200",
+                                           "fused_add_rms_norm/inference/fp16/llama/40x200/in_place",
+                                           "fused_add_rms_norm/inference/bf16/gemma/40x200/in_place/residual_fp32",
+                                           "rms_norm/inference/fp16/llama/1x1/in_place"));
+
 TEST(CorrectKernels, PassOnWideRowsAndLongColumns) {
     if (testing::thread_sanitized) {
         GTEST_SKIP() << "the same threads as for small shapes, which takes minutes under a sanitizer";
@@ -161,6 +172,38 @@ INSTANTIATE_TEST_SUITE_P(
                       Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
                       Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
                       Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Inference, WrongKernels,
+    ::testing::Values(Mutation{Defect::eps_forgotten, "rms_norm/inference/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::eps_forgotten, "fused_add_rms_norm/inference/fp32/gemma/2x256/in_place", "y[0]", false},
+                      Mutation{Defect::rstd_of_sum, "rms_norm/inference/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::rstd_of_n_plus_1, "rms_norm/inference/fp32/llama/8x256", "y[", false},
+                      Mutation{Defect::rstd_of_n_plus_1, "rms_norm/inference/bf16/llama/8x4096/in_place", "y[", false},
+                      Mutation{Defect::rstd_of_n_plus_1, "rms_norm/inference/bf16/gemma/8x17389", "y[", false},
+                      Mutation{Defect::rstd_of_n_plus_1, "rms_norm/inference/fp16/none/8x256", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/inference/fp32/llama/8x17389", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/inference/bf16/gemma/8x17389/in_place", "y[", false},
+                      Mutation{Defect::sum_skips_last_column, "rms_norm/inference/fp16/none/4x17389", "y[", false},
+                      Mutation{Defect::last_column_dropped, "rms_norm/inference/bf16/llama/64x256", "y[0][255]", false},
+                      Mutation{Defect::tail_rows_unwritten, "rms_norm/inference/bf16/llama/64x256", "y[", true},
+                      Mutation{Defect::other_casting, "rms_norm/inference/bf16/llama/64x256", "y[", false},
+                      Mutation{Defect::other_casting, "rms_norm/inference/fp16/gemma/64x256/in_place", "y", false},
+                      Mutation{Defect::residual_kept_wide, "fused_add_rms_norm/inference/bf16/llama/64x256/in_place", "y", false},
+                      Mutation{Defect::one_value, "fused_add_rms_norm/inference/bf16/llama/64x256/in_place", "y[32][", false},
+                      Mutation{Defect::gap_read, "rms_norm/inference/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
+                      Mutation{Defect::x_overwritten, "rms_norm/inference/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+
+// The bound of rstd is 1/(2N) at N of about 25,000, whether rstd is stored or not: beyond, the companion of 17389 columns tells it.
+TEST(Verifier, TellsADivisorOfNPlus1OnAShapeThatIsNarrowEnough) {
+    for (const auto& [key, cols] : {std::pair{"rms_norm/inference/fp32/llama/2x16384", 16384},
+                                    {"rms_norm/inference/fp32/llama/2x65536", 17389},
+                                    {"rms_norm/forward/fp32/llama/2x65536", 17389}}) {
+        const Verification verification = verify(problem_of(key), Order::lanes16, Defect::rstd_of_n_plus_1, 3);
+        EXPECT_FALSE(verification.passed) << key;
+        EXPECT_EQ(verification.shapes.back().shape.cols, cols) << key << ": " << verification.reason;
+    }
+}
 
 TEST(Verifier, ReferencesServeAllConfigurationsAndCompanionsAreFew) {
     FakeDevice device;

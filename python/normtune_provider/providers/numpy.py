@@ -12,14 +12,15 @@ class RmsNorm:
     def claims(self, problem):
         if problem.backend != "cpu":
             return "NumPy's arrays are in the host's memory"
-        if problem.op != "rms_norm" or problem.mode != "forward":
-            return "is written for rms_norm, forward"
+        if problem.op != "rms_norm" or problem.mode not in ("forward", "inference"):
+            return "is written for rms_norm, forward and inference"
         if "bf16" in (problem.dtype, problem.weight_dtype):
             return "NumPy has no bf16"
         return True
 
     def prepare(self, problem, tensors, stream):
-        x, y, rstd = (numpy.asarray(tensors[name]) for name in ("x", "y", "rstd"))
+        x, y = numpy.asarray(tensors["x"]), numpy.asarray(tensors["y"])
+        rstd = numpy.asarray(tensors["rstd"]) if "rstd" in tensors else numpy.empty(problem.rows, "f4")
         gamma = numpy.asarray(tensors["gamma"]).astype("f4") + problem.offset if problem.affine else numpy.ones(problem.cols, "f4")
         wide = numpy.empty((problem.rows, problem.cols), "f4")
 

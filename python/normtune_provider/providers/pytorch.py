@@ -1,4 +1,4 @@
-"""PyTorch: what torch.nn.functional.rms_norm and its autograd call on a GPU, in eager mode."""
+"""PyTorch: torch.nn.functional.rms_norm, and what it and its autograd call on a GPU, in eager mode."""
 
 import importlib.metadata
 
@@ -9,6 +9,7 @@ class Norm(torch_tools.Kernel):
     provider = "pytorch"
     version = importlib.metadata.version("torch")
     rounding = {"forward": [], "backward": []}
+    inference = True
 
     def claims(self, problem):
         if problem.fused and problem.backward:
@@ -32,12 +33,17 @@ class Norm(torch_tools.Kernel):
 
             return backward
 
+        def inference():
+            with torch.no_grad():
+                s = x + tensors["residual"] if problem.fused else x
+                return {"y": torch.nn.functional.rms_norm(s, cols, gamma, problem.eps)} | ({"s": s} if problem.fused else {})
+
         def forward():
             s = x + tensors["residual"] if problem.fused else x
             y, rstd = torch.ops.aten._fused_rms_norm(s, cols, gamma, problem.eps)
             return {"y": y, "rstd": rstd} | ({"s": s} if problem.fused else {})
 
-        return forward
+        return inference if problem.mode == "inference" else forward
 
 
 def providers():

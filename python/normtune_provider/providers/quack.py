@@ -9,6 +9,7 @@ class Norm(torch_tools.Kernel):
     provider = "quack"
     version = importlib.metadata.version("quack-kernels")
     rounding = {"forward": [], "backward": []}
+    inference = True
 
     def claims(self, problem):
         if problem.backend == "hip":
@@ -31,8 +32,8 @@ class Norm(torch_tools.Kernel):
             return backward
 
         def forward():
-            y, s, rstd = rmsnorm_fwd(x, gamma, residual=tensors.get("residual"), eps=problem.eps, store_rstd=True)
-            return {"y": y, "rstd": rstd} | ({"s": s} if problem.fused else {})
+            y, s, rstd = rmsnorm_fwd(x, gamma, residual=tensors.get("residual"), eps=problem.eps, store_rstd="rstd" in tensors)
+            return {"y": y} | ({"rstd": rstd} if "rstd" in tensors else {}) | ({"s": s} if problem.fused else {})
 
         return forward
 

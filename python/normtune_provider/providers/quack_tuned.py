@@ -26,7 +26,7 @@ class Norm(quack.Norm):
             return backward
 
         def forward():
-            rmsnorm_fwd_tuned(x, gamma, tensors["y"], rstd=tensors["rstd"], residual=tensors.get("residual"),
+            rmsnorm_fwd_tuned(x, gamma, tensors["y"], rstd=tensors.get("rstd"), residual=tensors.get("residual"),
                                       residual_out=tensors.get("s"), eps=problem.eps, is_layernorm=False, per_head=False)
 
         return forward

@@ -13,6 +13,15 @@ def _forward(x, gamma, eps):
     return (wide * rstd * gamma.float()).to(x.dtype), rstd.squeeze(-1)  # as a column it makes the compiler choose a slow kernel
 
 
+def _inference(x, gamma, eps):
+    return (_forward(x, gamma, eps)[0],)
+
+
+def _fused_inference(x, residual, gamma, eps):
+    y, _, s = _fused_forward(x, residual, gamma, eps)
+    return y, s
+
+
 def _fused_forward(x, residual, gamma, eps):
     s = x + residual
     y, rstd = _forward(s.to(x.dtype), gamma, eps)
@@ -31,6 +40,7 @@ class Norm(torch_tools.Kernel):
     provider = "torch_compile"
     version = importlib.metadata.version("torch")
     rounding = {"forward": [], "backward": []}
+    inference = True
     compiled = None
 
     def claims(self, problem):
@@ -44,16 +54,16 @@ class Norm(torch_tools.Kernel):
         if self.compiled is None:
             # Each shape is a compilation of its own; beyond the usual limit it would silently run uncompiled.
             torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 100_000
-            function = _fused_forward if problem.fused else _forward
-            self.compiled = {True: torch.compile(_backward, dynamic=False, fullgraph=True),
-                             False: torch.compile(function, dynamic=False, fullgraph=True)}
-        compiled = self.compiled[problem.backward]
+            functions = {"backward": _backward, "forward": _fused_forward if problem.fused else _forward,
+                         "inference": _fused_inference if problem.fused else _inference}
+            self.compiled = {mode: torch.compile(function, dynamic=False, fullgraph=True) for mode, function in functions.items()}
+        compiled = self.compiled[problem.mode]
         if problem.backward:
             of = (tensors["dy"], tensors["x"], tensors["gamma"], tensors["rstd"].view(-1, 1)) + ((tensors["ds"],) if problem.fused else ())
             names = ("dx", "dgamma")
         else:
             of = (tensors["x"],) + ((tensors["residual"],) if problem.fused else ()) + (tensors["gamma"], problem.eps)
-            names = ("y", "rstd", "s")
+            names = ("y", "s") if problem.mode == "inference" else ("y", "rstd", "s")
 
         def launch():
             with torch.no_grad():

@@ -16,7 +16,7 @@ constexpr std::int64_t line = 64;
 constexpr std::int64_t page = 4096;
 /// Pieces that are filled and copied by one thread at a time.
 constexpr std::int64_t piece_bytes = 1 << 20;
-/// In place, dx takes dy's place and grows by up to gamma's largest value a launch: fp16 bears this many.
+/// In place, dx grows by up to gamma's largest value a launch in dy's place, s by y in the residual's: fp16 bears this many.
 constexpr int most_wear = 8;
 
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) {
@@ -79,7 +79,7 @@ void CpuBuffers::lay_out() {
             shared_bytes_ += rounded_up(tensor.span_bytes() + line, page);
             continue;
         }
-        overwritten_ = tensor.access == Access::in_out ? std::optional(tensor.role) : overwritten_;
+        overwrites_ = overwrites_ || tensor.access == Access::in_out;
         const std::int64_t stagger = is_short ? apart : apart * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
         places_.push_back({tensor, end + stagger});
@@ -162,11 +162,15 @@ int CpuBuffers::next_set() {
 }
 
 bool CpuBuffers::wears_out(int set) {
-    return overwritten_ && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
+    return overwrites_ && ++wear_[static_cast<std::size_t>(set)] >= most_wear;
 }
 
 void CpuBuffers::restore(Team& team, int set) {
-    fill_input(team, place(*overwritten_), set, set + 1);
+    for (const Place& place : places_) {
+        if (place.tensor.access == Access::in_out) {
+            fill_input(team, place, set, set + 1);
+        }
+    }
     wear_[static_cast<std::size_t>(set)] = 0;
 }
 

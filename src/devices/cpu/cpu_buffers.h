@@ -57,9 +57,9 @@ public:
     const Copies& copies() const { return copies_; }
     std::optional<CopyMethod> copy_method;  // once it is known
 
-    /// Notes a launch that wrote over an input (dx over dy); true: it is due to be restored before it grows or vanishes.
+    /// Notes a launch that wrote over inputs (dx over dy); true: it is due to be restored before it grows or vanishes.
     bool wears_out(int set);
-    /// Puts the original input back, past the caches.
+    /// Puts the original inputs back, past the caches.
     void restore(Team& team, int set);
 
 private:
@@ -91,8 +91,8 @@ private:
     Block block_;
     std::optional<int> last_set_;
     std::int64_t launches_ = 0;
-    std::optional<TensorRole> overwritten_;  // in place: the input that an output is written over
-    std::vector<int> wear_;                  // launches since it was filled
+    bool overwrites_ = false;  // in place: outputs are written over inputs
+    std::vector<int> wear_;    // launches since it was filled
 };
 
 }  // namespace normtune::cpu

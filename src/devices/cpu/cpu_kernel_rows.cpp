@@ -127,7 +127,9 @@ void CpuKernel::forward_rows(const Launch& launch, const ThreadSpace& space, std
         for (int r = 0; r < rows; ++r) {
             const double mean = sums[r] / static_cast<double>(tile.cols);
             const auto rstd = static_cast<float>(1.0 / std::sqrt(mean + static_cast<double>(tile.eps)));
-            tile.rstd_out[r] = rstd;
+            if (tile.rstd_out != nullptr) {
+                tile.rstd_out[r] = rstd;
+            }
             tile.scale[r] = normal_scale(rstd);
         }
         write_in_blocks(passes_.scale_rows[which], tile, write_block_);

@@ -185,7 +185,9 @@ struct Forward : Steps<V, T> {
             NORMTUNE_UNROLL
             for (int r = 0; r < R; ++r) {
                 const float rstd = 1.0F / __builtin_sqrtf(sums[r] * t.inverse_cols + t.eps);
-                t.rstd_out[row + r] = rstd;
+                if (t.rstd_out != nullptr) {
+                    t.rstd_out[row + r] = rstd;
+                }
                 scale[r] = V::set(rstd);
                 if constexpr (round_squares) {
                     scale[r] = V::round(scale[r]);

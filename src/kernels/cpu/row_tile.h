@@ -48,7 +48,7 @@ struct RowTile {
     float* dgamma = nullptr;  // fp32 row that is added to; null: none
 
     const float* rstd_in = nullptr;
-    float* rstd_out = nullptr;
+    float* rstd_out = nullptr;  // null: it is not stored
     float eps = 0;
     float inverse_cols = 0;
 

@@ -139,6 +139,12 @@ std::vector<BackendLimit> gpu_limits() {
         });
     add("beside.in_place", "programs beside those of dx read the dy that these would write over", {Axis::dgamma},
         [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || !p.operation.in_place; });
+    add("reload.in_place", "reload reads the unrounded sum's residual twice, and in place s has taken its memory", {Axis::residency},
+        [](C c, P p, D) {
+            const Operation& op = p.operation;
+            const bool overwritten = op.holder_of(TensorRole::s) == TensorRole::residual && op.residual == ResidualPrecision::fp32;
+            return c.residency != Residency::reload || !overwritten;
+        });
     add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}), [](C c, P p, D d) {
         return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
                grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);

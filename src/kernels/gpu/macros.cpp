@@ -24,7 +24,7 @@ bool wide_offsets(const Configuration& c, const Problem& problem) {
 bool reads_alike(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const Operation& operation = problem.operation;
     return device.backend == Backend::cuda && c.load_hint == CacheHint::cache_global && c.residency == Residency::registers &&
-           !row_layout(c, problem, device).async_copy && !(operation.has_backward() && operation.in_place);
+           !row_layout(c, problem, device).async_copy && !operation.in_place;
 }
 
 /// What the problem makes no use of stands at a fixed value, so that the code of others serves it, too.
@@ -94,7 +94,8 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     add("CASTING", operation.casting);
     add("AFFINE", operation.affine);
     add("OFFSET", operation.offset);
-    add("IN_PLACE", backward && operation.in_place);
+    add("RSTD", operation.has(TensorRole::rstd));
+    add("IN_PLACE", operation.in_place);
     add("RESIDUAL_FP32", forward && operation.residual == ResidualPrecision::fp32);
     add("COLS", problem.shape.cols);
     add("X_STRIDE", problem.shape.row_stride);

@@ -39,7 +39,7 @@ struct TensorSpec {
     TensorKind kind;
     Touch forward;
     Touch backward;
-    TensorRole in_place = role;  // the tensor that it is written over with the option in_place
+    TensorRole in_place = role;  // the tensor that it is written over with the option in_place, in the modes that have it
 };
 
 /// Which oracle, checks and bounds `verify` has for it: one serves all ops whose terms differ by their tensors alone.
@@ -65,7 +65,8 @@ struct OpDescriptor {
     std::uint32_t forward_roles = 0;
     std::uint32_t backward_roles = 0;
     std::uint32_t weight_roles = 0;
-    int forward_row_inputs = 0;  // tensors that a pass reads row by row
+    std::uint32_t saved_roles = 0;  // what the forward writes for a backward alone
+    int forward_row_inputs = 0;     // tensors that a pass reads row by row
     int backward_row_inputs = 0;
 
     constexpr bool has(TensorRole role) const { return (((forward_roles | backward_roles) >> static_cast<int>(role)) & 1U) != 0; }
@@ -79,6 +80,7 @@ constexpr OpDescriptor described(OpDescriptor op) {
         const bool in_rows = tensor.extent == Extent::strided_rows || tensor.extent == Extent::rows;
         op.forward_roles |= tensor.forward == Touch::none ? 0 : bit;
         op.backward_roles |= tensor.backward == Touch::none ? 0 : bit;
+        op.saved_roles |= tensor.kind == TensorKind::statistic && tensor.forward == Touch::written ? bit : 0;
         op.weight_roles |= tensor.kind == TensorKind::weight ? bit : 0;
         op.forward_row_inputs += in_rows && tensor.forward == Touch::read ? 1 : 0;
         op.backward_row_inputs += in_rows && tensor.backward == Touch::read ? 1 : 0;

@@ -28,8 +28,9 @@ constexpr std::array called_ops{Op::rms_norm, Op::fused_add_rms_norm};
 
 /// Can a call say all of it?
 bool is_callable(const Problem& problem) {
-    return std::ranges::count(called_ops, problem.operation.op) > 0 && problem.operation.mode != Mode::full &&
-           !problem.operation.in_place && problem.operation.residual == ResidualPrecision::rounded;
+    const Operation& o = problem.operation;
+    return std::ranges::count(called_ops, o.op) > 0 && (o.mode == Mode::forward || o.mode == Mode::backward) && !o.in_place &&
+           o.residual == ResidualPrecision::rounded;
 }
 
 /// All that an entry's kernels have in common: the line of the table.

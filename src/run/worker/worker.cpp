@@ -145,7 +145,7 @@ public:
                 for (const Candidate& candidate : request.candidates) {
                     device_.compile_ahead(problem, candidate);
                     if (const Configuration* own = candidate.configuration(); own != nullptr && request.verify) {
-                        for (const Shape& shape : companion_shapes(problem.shape, *own, device_.info())) {
+                        for (const Shape& shape : companion_shapes(problem, *own, device_.info())) {
                             device_.compile_ahead({shape, problem.operation, {}}, candidate);
                         }
                     }

@@ -46,6 +46,40 @@ class Norm:
         return run
 
 
+class Serving:
+    """The fused add of inference: y over x, s over the residual, and no rstd."""
+
+    provider = "serving"
+
+    def __init__(self, key, divisor=0, dependent_launch=False):
+        self.key, self.divisor, self.dependent_launch = key, divisor, dependent_launch
+
+    def claims(self, problem):
+        return problem.mode == "inference" and problem.fused and problem.in_place and problem.dtype == "fp32" or "is for the fused inference in place"
+
+    def prepare(self, problem, tensors, stream):
+        x, residual, gamma = (values(tensors[name]) for name in ("x", "residual", "gamma"))
+        assert set(tensors) == {"x", "residual", "gamma", "y", "s"} and tensors["y"].address == tensors["x"].address
+        cols = problem.cols
+
+        def run(stream):
+            for row in range(0, problem.rows * cols, cols):
+                of_row = [a + b for a, b in zip(x[row:row + cols], residual[row:row + cols])]
+                residual[row:row + cols] = of_row
+                scale = 1 / (sum(value * value for value in of_row) / (cols + self.divisor) + problem.eps) ** 0.5
+                x[row:row + cols] = [value * scale * g for value, g in zip(residual[row:row + cols], gamma)]
+
+        return run
+
+
+def serving():
+    return [Serving("plain"), Serving("plain.pdl", dependent_launch=True)]
+
+
+def serving_wrongly():
+    return [Serving("plain"), Serving("of_n_plus_1", divisor=1)]
+
+
 class Array:
     """What NumPy takes for an array."""
 

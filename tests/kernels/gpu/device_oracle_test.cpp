@@ -32,15 +32,17 @@ TEST_P(DeviceOracleOf, ComputesAndJudgesAsTheHosts) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Problems, DeviceOracleOf,
-                         ::testing::Values("rms_norm/forward/bf16/llama/8x8", "rms_norm/forward/fp16/none/8x8/offset1/w_fp32",
-                                           "rms_norm/forward/fp32/gemma/8x8/weightless", "rms_norm/backward/bf16/llama/8x8",
-                                           "rms_norm/backward/fp16/none/8x8/w_fp32", "rms_norm/backward/bf16/gemma/8x8/in_place",
-                                           "fused_add_rms_norm/forward/bf16/llama/8x8",
-                                           "fused_add_rms_norm/forward/fp16/gemma/8x8/residual_fp32",
-                                           "fused_add_rms_norm/full/bf16/none/8x8", "fused_add_rms_norm/full/fp32/llama/8x8/offset1",
-                                           "fused_add_rms_norm/backward/fp16/llama/8x8/in_place"),
-                         [](const auto& given) { return "case_" + std::to_string(given.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Problems, DeviceOracleOf,
+    ::testing::Values("rms_norm/forward/bf16/llama/8x8", "rms_norm/forward/fp16/none/8x8/offset1/w_fp32",
+                      "rms_norm/forward/fp32/gemma/8x8/weightless", "rms_norm/backward/bf16/llama/8x8",
+                      "rms_norm/backward/fp16/none/8x8/w_fp32", "rms_norm/backward/bf16/gemma/8x8/in_place",
+                      "fused_add_rms_norm/forward/bf16/llama/8x8", "fused_add_rms_norm/forward/fp16/gemma/8x8/residual_fp32",
+                      "fused_add_rms_norm/full/bf16/none/8x8", "fused_add_rms_norm/full/fp32/llama/8x8/offset1",
+                      "fused_add_rms_norm/backward/fp16/llama/8x8/in_place", "rms_norm/inference/bf16/llama/8x8",
+                      "rms_norm/inference/fp16/none/8x8/offset1/in_place", "rms_norm/inference/fp32/gemma/8x8/in_place",
+                      "fused_add_rms_norm/inference/bf16/llama/8x8/in_place", "fused_add_rms_norm/inference/fp16/gemma/8x8/residual_fp32"),
+    [](const auto& given) { return "case_" + std::to_string(given.index); });
 
 TEST(DeviceOracle, AWrongOneIsTold) {
     struct Slip {
@@ -62,9 +64,38 @@ TEST(DeviceOracle, AWrongOneIsTold) {
     }
 }
 
+TEST(DeviceOracle, AWrongBoundOfAnRstdThatNobodySeesIsTold) {
+    for (const char* sign : {"+", "-"}) {
+        testing::EmulationOptions options = with_programs({});
+        options.edit_program = [sign](std::string source) {
+            const std::string from = std::string("(1 ") + sign + " task.bound_rstd)";
+            const std::size_t at = source.find(from);
+            EXPECT_NE(at, std::string::npos) << from;
+            return source.replace(at, from.size(), std::string("(1 ") + sign + " 2 * task.bound_rstd)");
+        };
+        testing::EmulatedDevice device(32, options);
+        const Operation operation = parse_problem_key("rms_norm/inference/fp32/llama/8x8").operation;
+        EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << sign;
+    }
+}
+
 TEST(DeviceOracle, VerifiesKernelsAsTheHostsDoes) {
-    constexpr const char* key = "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2.tile32x8x2";
-    for (const char* wanted : {"rms_norm/backward/bf16/llama/13x96", "rms_norm/backward/bf16/llama/13x96/in_place"}) {
+    struct Case {
+        const char* problem;
+        const char* key;
+        std::string from;
+        std::string to;
+    };
+    constexpr const char* backward = "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2.tile32x8x2";
+    constexpr const char* forward = "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2";
+    const std::string cols = "(1.0f / static_cast<float>(nt_cols)) + eps";
+    const std::string more_cols = "(1.0f / static_cast<float>(nt_cols + 1)) + eps";
+    for (const auto& [wanted, key, from, to] :
+         {Case{"rms_norm/backward/bf16/llama/13x96", backward, "back * v[i]", "back * 1.01f * v[i]"},
+          {"rms_norm/backward/bf16/llama/13x96/in_place", backward, "back * v[i]", "back * 1.01f * v[i]"},
+          {"rms_norm/inference/bf16/llama/13x96", forward, cols, more_cols},
+          {"rms_norm/inference/bf16/gemma/13x96/in_place", forward, cols, more_cols},
+          {"fused_add_rms_norm/inference/fp16/llama/13x96/in_place", forward, cols, more_cols}}) {
         const Problem problem = parse_problem_key(wanted);
         for (const bool mutate : {false, true}) {
             std::string reasons[2];
@@ -72,10 +103,9 @@ TEST(DeviceOracle, VerifiesKernelsAsTheHostsDoes) {
                 testing::EmulationOptions options = with_programs(problem.shape);
                 options.has_programs = on_device;
                 options.edit = [&](std::string source) {
-                    const std::string from = "back * v[i]";
                     const std::size_t at = source.find(from);
                     EXPECT_NE(at, std::string::npos);
-                    return mutate ? source.replace(at, from.size(), "back * 1.01f * v[i]") : source;
+                    return mutate ? source.replace(at, from.size(), to) : source;
                 };
                 testing::EmulatedDevice device(32, options);
                 const Verification verification = Verifier(device, problem, 7).verify(Configuration::parse(key));

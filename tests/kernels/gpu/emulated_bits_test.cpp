@@ -38,6 +38,15 @@ TEST(EmulatedBits, OfDxAreThoseOfTheClass) {
     EXPECT_EQ(compare("w2.t16.r4.row.reload.even.persistent_contiguous.gamma_before.atomic", backward).row_bits, bits.row_bits);
 }
 
+TEST(EmulatedBits, OfInferenceInPlaceAreThoseOfTheClassAndOfInferenceElsewhere) {
+    const std::string problem = "fused_add_rms_norm/inference/fp32/llama/5x200";
+    const BitsCheck bits = compare("w1.t16.r2.row.registers.masked.packed", problem.c_str());
+    EXPECT_EQ(bits.rows_differ, "");
+    ASSERT_NE(bits.row_bits, "");
+    EXPECT_EQ(compare("w2.t16.r8.row.shared.guard.persistent_strided.runtime.gamma_hoisted.s2", (problem + "/in_place").c_str()).row_bits,
+              bits.row_bits);
+}
+
 TEST(EmulatedBits, OfAKernelWhoseSumsDependOnMAreTold) {
     testing::EmulationOptions options;
     options.edit = [](std::string source) {

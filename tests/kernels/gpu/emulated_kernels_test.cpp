@@ -39,6 +39,16 @@ constexpr Case cases[] = {
     {32, "fused_add_rms_norm/forward/bf16/gemma/6x512/residual_fp32",
      "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
     {32, "fused_add_rms_norm/forward/fp16/llama/6x768", "w2.t64.r2.b512.reload.masked.persistent_contiguous.runtime"},
+    // Inference, over its inputs too: rows kept, kept in shared memory with the next ones on their way, and read twice.
+    {32, "rms_norm/inference/bf16/llama/7x96/stride104", "w2.t64.r1.row.registers.masked.per_row"},
+    {32, "rms_norm/inference/fp16/none/9x200/in_place", "w4.t32.r8.row.reload.where.packed.gamma_before.h2"},
+    {32, "fused_add_rms_norm/inference/bf16/llama/11x128/in_place", "w1.t16.r6.row.registers.even.packed.runtime.gamma_hoisted.s2"},
+    {32, "fused_add_rms_norm/inference/bf16/gemma/6x512/in_place/residual_fp32",
+     "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
+    {32, "fused_add_rms_norm/inference/fp16/llama/6x768/in_place", "w2.t64.r2.b512.reload.masked.persistent_contiguous.runtime"},
+    {32, "fused_add_rms_norm/inference/bf16/llama/6x4104/in_place",
+     "w1.t32.r1.row.shared.guard.persistent_strided.p2.gamma_hoisted.s2.c16.pdl_on"},
+    {64, "fused_add_rms_norm/inference/fp32/gemma/9x96/in_place", "w1.t16.r8.row.registers.masked.persistent_strided.runtime.s3"},
     {32, "rms_norm/backward/bf16/llama/13x96", "w2.t16.r4.row.registers.masked.persistent_strided.runtime.gamma_hoisted.s2.tile32x8x2"},
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
      "w2.t64.r1.row.shared.even.persistent_strided.runtime.p2.gamma_hoisted.s3.cooperative.tile16x32x2"},
@@ -77,6 +87,7 @@ constexpr Case cases[] = {
     {32, "rms_norm/forward/bf16/none/19x512/stride520", "w2.t64.r4.row.shared.masked.packed.s3.h2.tma"},
     {32, "fused_add_rms_norm/forward/bf16/llama/17x1000", "w2.t64.r1.row.shared.where.persistent_strided.gamma_hoisted.s3.tma"},
     {32, "fused_add_rms_norm/forward/bf16/gemma/23x256/residual_fp32", "w2.t32.r2.row.shared.even.persistent_strided.s2.tma"},
+    {32, "fused_add_rms_norm/inference/bf16/llama/17x1000/in_place", "w2.t64.r1.row.shared.where.persistent_strided.gamma_hoisted.s3.tma"},
     {32, "fused_add_rms_norm/forward/bf16/llama/15x512", "w2.t64.r1.row.shared.masked.persistent_strided.s2.tma_loads.pdl_on"},
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
      "w2.t64.r1.row.shared.even.persistent_strided.gamma_hoisted.s3.cooperative.tile16x32x2.tma"},
@@ -129,6 +140,7 @@ TEST_P(EmulatedManifests, LaunchWhatTheFileSays) {
 }
 
 constexpr Case manifests[] = {
+    {32, "fused_add_rms_norm/inference/fp16/llama/6x768/in_place", "w2.t64.r2.b512.reload.masked.persistent_contiguous.runtime"},
     {32, "fused_add_rms_norm/forward/bf16/gemma/6x512/residual_fp32",
      "w2.t64.r1.b512.shared.masked.persistent_contiguous.gamma_hoisted.s2"},
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",

@@ -47,6 +47,18 @@ TEST(Macros, FullFusedBackwardReadsContiguousRows) {
     EXPECT_EQ(plain.at("NT_BACKWARD_X_STRIDE"), "576");
 }
 
+TEST(Macros, InferenceStoresNoRstdAndIsTheOnlyForwardInPlace) {
+    const char* c = "w4.t128.r1.row.registers.masked.per_row";
+    const auto values = [&](const char* problem) {
+        const auto all = macro_map(problem, c);
+        return all.at("NT_FORWARD") + all.at("NT_BACKWARD") + all.at("NT_RSTD") + all.at("NT_IN_PLACE");
+    };
+    EXPECT_EQ(values("rms_norm/forward/bf16/llama/8x512"), "1010");
+    EXPECT_EQ(values("rms_norm/inference/bf16/llama/8x512"), "1000");
+    EXPECT_EQ(values("fused_add_rms_norm/inference/bf16/llama/8x512/in_place"), "1001");
+    EXPECT_EQ(values("rms_norm/full/bf16/llama/8x512/in_place"), "1111");
+}
+
 TEST(Source, HoldsTogetherWithNoIncludes) {
     const std::string text = self_contained_source(
         macros(Configuration{}, parse_problem_key("rms_norm/forward/bf16/llama/8x512"), testing::emulated_device_info(32)));

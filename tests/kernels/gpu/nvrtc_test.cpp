@@ -61,17 +61,17 @@ Problem random_problem(std::mt19937& random) {
     Problem problem;
     Operation& o = problem.operation;
     o.op = pick(random, {Op::rms_norm, Op::fused_add_rms_norm});
-    o.mode = pick(random, {Mode::forward, Mode::backward, Mode::full});
+    o.mode = pick(random, {Mode::forward, Mode::backward, Mode::full, Mode::inference});
     o.dtype = pick(random, {Dtype::bf16, Dtype::fp16, Dtype::fp32});
     o.casting = pick(random, {Casting::llama, Casting::gemma, Casting::none});
     o.weight_dtype = pick(random, {o.dtype, Dtype::fp32});
     o.affine = random() % 6 != 0;
-    o.in_place = o.has_backward() && random() % 4 == 0;
+    o.in_place = o.can_be_in_place() && random() % 4 == 0;
     o.residual = o.adds_residual() && o.has_forward() ? pick(random, {ResidualPrecision::rounded, ResidualPrecision::fp32})
                                                       : ResidualPrecision::rounded;
     problem.shape.rows = pick<std::int64_t>(random, {1, 128, 8192, 40001});
     problem.shape.cols = pick<std::int64_t>(random, {128, 409, 576, 1024, 4096, 5120, 8192});
-    problem.shape.row_stride = problem.shape.cols + pick<std::int64_t>(random, {0, 0, 64});
+    problem.shape.row_stride = problem.shape.cols + (o.can_have_stride() ? pick<std::int64_t>(random, {0, 0, 64}) : 0);
     return problem;
 }
 

@@ -30,6 +30,8 @@ const std::map<std::string, Kind>& kinds() {
         {"registers", {"rms_norm/backward/bf16/llama/129x96", persistent.c_str()}},
         {"atomic", {"rms_norm/backward/bf16/llama/29x96", atomic.c_str()}},
         {"race", {"rms_norm/forward/bf16/llama/3x512", "w2.t64.r1.row.registers.masked.per_row"}},
+        {"inference", {"rms_norm/inference/bf16/llama/9x96", per_row.c_str()}},
+        {"fused_inference", {"fused_add_rms_norm/inference/bf16/llama/9x96/in_place", per_row.c_str()}},
     };
     return all;
 }
@@ -50,7 +52,11 @@ std::vector<Bug> bugs() {
     std::vector<Bug> all;
     const nlohmann::json document = nlohmann::json::parse(file);
     for (const nlohmann::json& bug : document.at("bugs")) {
-        all.push_back({bug.at("name"), bug.at("on"), bug.at("edits").get<Edits>()});
+        const std::string on = bug.at("on");
+        all.push_back({bug.at("name"), on, bug.at("edits").get<Edits>()});
+        if (on.ends_with("forward") && !bug.contains("needs")) {  // a forward that stores no rstd has them too
+            all.push_back({"inference_" + all.back().name, on == "forward" ? "inference" : "fused_inference", all.back().edits});
+        }
     }
     return all;
 }

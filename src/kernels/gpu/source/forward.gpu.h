@@ -1,4 +1,4 @@
-// Forward: y and rstd, and s for the fused op. Arguments that a problem does not have are null.
+// Forward: y, s for the fused op, and rstd but for inference. Arguments that a problem does not have are null.
 
 #if NT_FORWARD
 /// Second pass of `reload`: the sum that this thread stored in the first one.
@@ -23,7 +23,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
            float eps) {
     constexpr int inputs = nt_fused ? 2 : 1;
     constexpr bool keep_sum = nt_fused && !NT_RESIDUAL_FP32;  // s, rounded, takes the place of x after the first pass
-    typedef nt_rows<inputs, NT_X_STRIDE, -1> rows_type;
+    typedef nt_rows<inputs, NT_X_STRIDE, NT_IN_PLACE && !NT_BACKWARD ? inputs : -1> rows_type;
     static_assert(nt_with_barriers(nt_shared_bytes(inputs)) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
     nt_begin_in_cluster();
@@ -108,7 +108,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         for (int held = 0; held < nt_held_rows; ++held) {
             sum[held] = nt_rsqrt(sum[held] * (1.0f / static_cast<float>(nt_cols)) + eps);
             const nt_index row = walk.row(step, held);
-            if ((NT_CLUSTER == 1 || nt_cluster_rank() == 0) && nt_lane() == 0 && walk.has(row)) {
+            if (NT_RSTD && (NT_CLUSTER == 1 || nt_cluster_rank() == 0) && nt_lane() == 0 && walk.has(row)) {
                 rstd[row] = sum[held];
             }
         }

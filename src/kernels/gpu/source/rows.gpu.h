@@ -1,7 +1,8 @@
 // Rows of the inputs, from memory to where the residency keeps them.
 
 /// `Inputs` tensors that are read row by row. The first has rows `FirstStride` elements apart, the others are
-/// contiguous. `Plain`: the input that the kernel itself also writes (dy in place), or -1.
+/// contiguous. `Plain`: the input that the kernel itself also writes (dy in place), `Inputs` where it
+/// writes all of them (inference in place), or -1.
 template <int Inputs, int FirstStride, int Plain>
 struct nt_rows {
     static constexpr int first_stride = FirstStride;
@@ -16,7 +17,7 @@ struct nt_rows {
     NT_DEVICE void load(nt_data& v, int input, nt_index row, int access, bool inside) const {
         v.clear();
         if (inside) {
-            if (input == Plain) {
+            if (input == Plain || Plain == Inputs) {
                 nt_load<nt_path_plain>(v, address(input, row, access));
             } else {
                 nt_load<nt_path_constant>(v, address(input, row, access));

@@ -62,7 +62,7 @@ Factor operation_factor(const char* name, const NameTable<T, N>& names, T Operat
 Factor op_factor() {
     std::vector<std::string> missing;
     for (const OpDescriptor& op : op_registry) {
-        for (const Mode mode : {Mode::forward, Mode::backward, Mode::full}) {
+        for (const Mode mode : {Mode::forward, Mode::backward, Mode::full, Mode::inference}) {
             if (!has_mode(op, mode)) {
                 missing.push_back(fmt::format("{}/{}", op.name, mode_names.name(mode)));
             }
@@ -225,8 +225,11 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
     const Operation& operation = given.problem.operation;
     const Configuration& c = given.configuration;
     const Shape& shape = given.problem.shape;
-    if (operation.in_place && !operation.has_backward()) {
-        return "in place is about the backward";
+    if (operation.in_place && !operation.can_be_in_place()) {
+        return "the mode is not in place";
+    }
+    if (!operation.can_have_stride() && shape.row_stride != shape.cols) {
+        return "in place it has contiguous rows";
     }
     if (operation.residual == ResidualPrecision::fp32 && !(operation.adds_residual() && operation.has_forward())) {
         return "no residual is added";

@@ -17,11 +17,11 @@ def rmsnorm_fwd(x, weight=None, bias=None, residual=None, out_dtype=None, residu
     calls.append("rmsnorm_fwd")
     rows, cols = x.shape
     require(weight, (cols,), x.dtype)
-    assert bias is None and out_dtype is None and residual_dtype is None and store_rstd and weight_offset == 0 and eps == 1e-5
+    assert bias is None and out_dtype is None and residual_dtype is None and weight_offset == 0 and eps == 1e-5
     if residual is not None:
         require(residual, x.shape, x.dtype)
     s = x if residual is None else Tensor("s", x.shape, x.dtype)
-    return Tensor("y", x.shape, x.dtype), s, Tensor("rstd", (rows,), "fp32")
+    return Tensor("y", x.shape, x.dtype), s, Tensor("rstd", (rows,), "fp32") if store_rstd else None
 
 
 def rmsnorm_fwd_tuned(x, weight, out, bias=None, rstd=None, mean=None, residual=None, residual_out=None, eps=1e-6, is_layernorm=False, per_head=False,
@@ -29,8 +29,10 @@ def rmsnorm_fwd_tuned(x, weight, out, bias=None, rstd=None, mean=None, residual=
     calls.append("rmsnorm_fwd_tuned")
     require(weight, (x.shape[1],), x.dtype)
     require(out, x.shape, x.dtype)
-    require(rstd, (x.shape[0],), "fp32")
-    assert out.name == "y" and rstd.name == "rstd" and eps == 1e-5 and config is None and mean is None and bias is None
+    if rstd is not None:
+        require(rstd, (x.shape[0],), "fp32")
+        assert rstd.name == "rstd"
+    assert out.name == "y" and eps == 1e-5 and config is None and mean is None and bias is None
     assert (residual is None) == (residual_out is None)
     if residual is not None:
         require(residual, x.shape, x.dtype)
