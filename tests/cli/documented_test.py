@@ -34,6 +34,8 @@ NOT_RUN = [
     (r"scripts/triton_candidates", "needs Triton (tests/cli/triton_test.py)"),
     (r".*--provider (liger|pytorch)", "needs PyTorch and a GPU"),
     (r"scripts/(measure|peers/table.py) .*peers_providers", "needs PyTorch and a GPU, and sweeps that are not shipped"),
+    (r"normtune best run --format torch", "needs results of an NVIDIA GPU (tests/cli/torch_package_test.py)"),
+    (r"python3 -m normtune_kernels", "needs PyTorch and the package (tests/cli/torch_package_test.py)"),
     (r".*--provider my_", "needs a provider of one's own (tests/cli/provider_test.py)"),
     (r".*(--candidate where_row|--axis WHERE)", "needs a folder that Triton made"),
 ]
@@ -42,7 +44,8 @@ REPLAY = "--backend replay --replay-script replay.yaml"
 ONE = "--config w4.t128.r1.row.registers.masked.per_row"
 FEW = "--model Qwen3-8B"
 ADDED = [
-    (r"normtune plan --shapes mine_shapes", REPLAY),
+    (r"normtune plan --shapes (mine_shapes|my_model)", REPLAY),
+    (r"normtune sweep --shapes my_model.yaml .*--out run", f"--space quick --site hidden {REPLAY}"),
     (r"normtune sweep .*--space te_615", f"--model TE-odd-29x17389 --tokens 29 --mode forward --strategy random --trials 20 {REPLAY}"),
     (r"normtune plan .*--candidate .*--problem", ""),
     (r"normtune plan .*--candidate .*--compile", f"{FEW} --tokens 128"),
