@@ -72,7 +72,8 @@ class Kernel:
                 yield
 
         with torch.cuda.stream(external):
-            inputs = [(seen[name], seen[name].clone()) for name, tensor in tensors.items() if tensor.access == "in_out"]
+            overwritten = {tensor.address: seen[name] for name, tensor in tensors.items() if tensor.access == "in_out"}
+            inputs = [(tensor, tensor.clone()) for tensor in overwritten.values()]
         with own():
             launch = self.make(problem, seen)
             launch()  # what is compiled on the first call is so now

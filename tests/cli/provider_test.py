@@ -96,7 +96,7 @@ def inference(folder):
     warning = b"some candidates are launched while the launch ahead ends (dependent), others after it"
     for key, warned in (("", True), (" --config serving:plain.pdl", False)):
         alone = "" if key else " --candidates-only"
-        run = folder.run(f"normtune sweep --provider norms.py:serving{key}{alone} --problem {problem} --backend cpu --out i{len(key)} --quiet")
+        run = folder.run(f"normtune sweep --provider norms.py:serving{key}{alone} --problem {problem} --backend cpu --out i{len(key)}")
         expect(run.returncode == 0 and (warning in run.stderr) == warned, key, run.returncode, run.stderr.decode())
         records = outcomes(folder, f"i{len(key)}").values()
         expect(all(record["outcome"] == "passed" for record in records) and len(records) == (2 if warned else 1), records)

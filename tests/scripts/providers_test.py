@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Providers of libraries that need a GPU, on stand-ins with the libraries' own signatures: what is called, with which tensors, and what comes back."""
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import pathlib
 import sys
+import types
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -15,7 +18,7 @@ importlib.metadata.version = {"quack-kernels": "0.6.5", "flashinfer-python": "0.
 import flashinfer.norm  # noqa: E402
 import quack.rmsnorm  # noqa: E402, F401
 import torch  # noqa: E402
-from normtune_provider import Problem, Unsupported  # noqa: E402
+from normtune_provider import Problem, Unsupported, torch_tools  # noqa: E402
 from normtune_provider.providers import flashinfer as serving, pytorch, quack as heuristic, quack_tuned as tuned, torch_compile  # noqa: E402
 from tensors import Tensor  # noqa: E402
 
@@ -120,6 +123,41 @@ class Inference(unittest.TestCase):
         for module in (pytorch, torch_compile, heuristic, tuned):
             for op, residual in (("rms_norm", "fp32"), ("fused_add_rms_norm", "rounded" if module is pytorch else "fp32")):
                 self.assertEqual(of(module, dataclasses.replace(PLAIN, op=op, mode="inference", residual=residual)).op, op)
+
+
+class Values(list):
+    clone = list.copy
+
+    def copy_(self, other):
+        self[:] = other
+
+
+class Counting(torch_tools.Kernel):
+    def make(self, problem, tensors):
+        def launch():
+            tensors["x"][0] += 1
+
+        return launch
+
+
+class InPlace(unittest.TestCase):
+    def test_the_launch_that_compiles_leaves_the_inputs(self):
+        def nothing(*_):
+            return contextlib.nullcontext()
+
+        parts = {"use_mem_pool": nothing, "stream": nothing, "MemPool": object,
+                 "ExternalStream": lambda _: types.SimpleNamespace(synchronize=lambda: None)}
+        x = types.SimpleNamespace(access="in_out", address=1)
+        values = Values([1, 2])
+        with contextlib.ExitStack() as stack:
+            for name, part in parts.items():
+                stack.enter_context(mock.patch.object(torch.cuda, name, part, create=True))
+            stack.enter_context(mock.patch.object(torch, "autograd", types.SimpleNamespace(set_multithreading_enabled=nothing), create=True))
+            stack.enter_context(mock.patch.object(torch_tools, "views", lambda tensors: dict.fromkeys(tensors, values)))
+            run = Counting("rms_norm").prepare(PLAIN, {"x": x, "y": x}, 7)
+            self.assertEqual(values, [1, 2])
+            run(7)
+        self.assertEqual(values, [2, 2])
 
 
 if __name__ == "__main__":
