@@ -17,7 +17,7 @@ void for_each_command(const std::function<void(const CommandEntry&, const Option
     }
 }
 
-std::string command_names() {
+std::string command_words() {
     std::string names;
     for (const CommandEntry& entry : commands()) {
         names += fmt::format("{} ", entry.name);
@@ -199,7 +199,7 @@ _normtune() {{
 }}
 complete -F _normtune normtune
 )bash",
-                       fmt::arg("commands", command_names()), fmt::arg("options", options_code), fmt::arg("values", values_code));
+                       fmt::arg("commands", command_words()), fmt::arg("options", options_code), fmt::arg("values", values_code));
 }
 
 std::string zsh_completion() {

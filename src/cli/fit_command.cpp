@@ -19,14 +19,14 @@
 namespace normtune::cli {
 namespace {
 
-constexpr double most_percent = 1000;
+constexpr double most_tolerance = 1000;
 
 class FitCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         files_.declare(options);
         options.group("The ladder");
-        options.one("--tolerance", percent(0, most_percent, tolerance_),
+        options.one("--tolerance", percent(0, most_tolerance, tolerance_),
                     "The most that it may lose on a shape it is fitted to (default: 2%)");
         options.one("--most-steps", whole_number(1, 1'000'000, most_steps_),
                     "At most so many steps; where that is too few for the\ntolerance, the best that can be reached");

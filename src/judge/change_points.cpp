@@ -61,7 +61,7 @@ struct Scale {
 };
 
 /// Sums over the first nights of a segment, of values between two bounds.
-struct Sums {
+struct SegmentSums {
     std::vector<double> weight{0};
     std::vector<double> value{0};
     std::vector<double> square{0};
@@ -303,7 +303,7 @@ private:
     std::size_t begin_ = 0;       // of the present level
     std::vector<double> residuals_;
     std::vector<double> scratch_;
-    Sums sums_;
+    SegmentSums sums_;
 };
 
 }  // namespace

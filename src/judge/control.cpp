@@ -10,7 +10,7 @@ namespace normtune {
 namespace {
 
 constexpr double short_us = 10;           // times below tell what is in microseconds, others what is relative
-constexpr double least_deviation = 1e-3;  // timers tick
+constexpr double clock_deviation = 1e-3;  // timers tick
 constexpr double usual_shift = 0.05;      // before anything is known
 constexpr double usual_shift_us = 0.3;
 
@@ -28,7 +28,7 @@ class Fitting {
 public:
     Fitting(std::span<const ControlSample> samples, double usual_us) : samples_(samples), usual_us_(usual_us) {
         out_.pairs = samples.size();
-        out_.deviation = least_deviation;
+        out_.deviation = clock_deviation;
         out_.deviation_us = usual_us;
     }
 
@@ -95,7 +95,7 @@ private:
                 absolute.push_back((square - out_.deviation * out_.deviation) * sample.us * sample.us);
             }
         }
-        out_.deviation = std::sqrt(std::max(least_deviation * least_deviation, winsorised_mean(std::move(relative))));
+        out_.deviation = std::sqrt(std::max(clock_deviation * clock_deviation, winsorised_mean(std::move(relative))));
         if (absolute.size() >= Control::least_pairs) {
             out_.deviation_us = std::sqrt(std::max(usual_us_ * usual_us_, winsorised_mean(std::move(absolute))));
         }

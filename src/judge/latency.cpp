@@ -12,9 +12,9 @@
 namespace normtune {
 namespace {
 
-class Judging {
+class LatencyJudging {
 public:
-    explicit Judging(Comparison& comparison)
+    explicit LatencyJudging(Comparison& comparison)
         : out_(comparison), rows_{comparison.baseline, comparison.candidate}, repeats_{repeats_of(*rows_[0]), repeats_of(*rows_[1])} {}
 
     void run() {
@@ -220,7 +220,7 @@ void set_intervals(Comparison& comparison, std::span<Pair* const> judged) {
 }
 
 void judge_latency(Comparison& comparison) {
-    Judging(comparison).run();
+    LatencyJudging(comparison).run();
 }
 
 }  // namespace normtune

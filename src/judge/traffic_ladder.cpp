@@ -7,7 +7,7 @@
 namespace normtune {
 namespace {
 
-constexpr double impossible = std::numeric_limits<double>::infinity();
+constexpr double unreachable = std::numeric_limits<double>::infinity();
 
 /// What each prescription takes beyond the best at some rows of one N; the rows are bounds: batches up to there and above the row before.
 using CostsByRows = std::map<std::int64_t, std::vector<double>>;
@@ -87,7 +87,7 @@ void add_costs(Column& column, const TrafficSite& site, const TokenCounts& count
 /// The cheapest way to serve something with exactly so many steps: [steps - 1].
 template <typename Part>
 struct Cheapest {
-    double cost = impossible;
+    double cost = unreachable;
     std::vector<Part> parts;
 };
 using Steps = std::vector<Cheapest<Ladder::Step>>;
@@ -118,7 +118,7 @@ BandCosts band_costs(const std::vector<Column>& columns, std::size_t first, std:
         for (const ShapeLosses* shape : columns[c].shapes) {
             std::vector<double>& sum = at(shape->rows);
             for (std::size_t p = 0; p < prescriptions; ++p) {
-                sum[p] = shape->losses[p] == not_measured || shape->losses[p] > cap ? impossible : sum[p];
+                sum[p] = shape->losses[p] == not_measured || shape->losses[p] > cap ? unreachable : sum[p];
             }
         }
     }
@@ -127,7 +127,7 @@ BandCosts band_costs(const std::vector<Column>& columns, std::size_t first, std:
 
 /// The last of the steps that serve the first so many rows.
 struct LastStep {
-    double cost = impossible;  // of all of them
+    double cost = unreachable;  // of all of them
     std::size_t first_row = 0;
     std::size_t prescription = 0;
 };
@@ -142,7 +142,7 @@ Steps cheapest_steps(const BandCosts& band, std::size_t most) {
         for (std::size_t i = j; i-- > 0;) {
             std::transform(sum.begin(), sum.end(), band.cost[i].begin(), sum.begin(), std::plus<>());
             const auto least = std::min_element(sum.begin(), sum.end());
-            if (*least == impossible) {
+            if (*least == unreachable) {
                 break;
             }
             for (std::size_t k = 1; k < best[j].size(); ++k) {
@@ -156,7 +156,7 @@ Steps cheapest_steps(const BandCosts& band, std::size_t most) {
     for (std::size_t steps = 0; steps < out.size(); ++steps) {
         out[steps].cost = best.back()[steps].cost;
         std::size_t j = rows;
-        for (std::size_t k = steps; k > 0 && out[steps].cost < impossible; --k) {
+        for (std::size_t k = steps; k > 0 && out[steps].cost < unreachable; --k) {
             out[steps].parts.push_back({band.rows[j - 1], best[j][k].prescription});
             j = best[j][k].first_row;
         }
@@ -202,7 +202,7 @@ std::vector<TrafficLadder> traffic_ladders(const Losses& losses, const std::vect
     }
     std::vector<TrafficLadder> out;
     for (Bands& ladder : best.back()) {
-        if (ladder.cost < impossible && (out.empty() || ladder.cost < out.back().us_per_token)) {
+        if (ladder.cost < unreachable && (out.empty() || ladder.cost < out.back().us_per_token)) {
             out.push_back({{std::move(ladder.parts)}, ladder.cost});
         }
     }

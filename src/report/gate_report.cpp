@@ -14,7 +14,7 @@ namespace normtune {
 namespace {
 
 constexpr std::size_t most_annotations = 10;
-constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_cases = 200;
 constexpr std::size_t most_open = 5;           // failures that stand unfolded
 constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
 
@@ -99,14 +99,14 @@ std::vector<Section> gate_sections(const GateVerdict& verdict) {
     const std::vector<const GateCase*> cases = not_passed(verdict);
     if (!cases.empty()) {
         Section section{"", Table("result|metric|problem and configuration|>change|reason"), ""};
-        for (std::size_t i = 0; i < std::min(most_rows, cases.size()); ++i) {
+        for (std::size_t i = 0; i < std::min(most_cases, cases.size()); ++i) {
             const GateCase& it = *cases[i];
             section.table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),
                                change_text(it.pair->ratio), it.reason},
                               tone_of(it.result));
         }
-        if (cases.size() > most_rows) {
-            section.note = fmt::format("… and {} more (--junit has all)\n", cases.size() - most_rows);
+        if (cases.size() > most_cases) {
+            section.note = fmt::format("… and {} more (--junit has all)\n", cases.size() - most_cases);
         }
         out.push_back(std::move(section));
     }

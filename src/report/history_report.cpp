@@ -10,9 +10,9 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t day_length = 10;         // "2026-11-20"
-constexpr std::size_t most_markdown = 60'000;  // GitHub refuses comments beyond 65,536 characters
-constexpr std::size_t most_facet = 24;         // characters of a hash or a version
+constexpr std::size_t day_length = 10;        // "2026-11-20"
+constexpr std::size_t most_comment = 60'000;  // GitHub refuses comments beyond 65,536 characters
+constexpr std::size_t most_facet = 24;        // characters of a hash or a version
 
 const std::string& started(const History& history, const SeriesTrend& trend, std::size_t night) {
     return history.runs[trend.series->nights[night].run].started;
@@ -217,7 +217,7 @@ std::string trend_markdown(const History& history, const Trend& trend) {
     std::size_t left_out = 0;
     const auto add = [&](std::string& rows, const std::vector<std::string>& cells) {
         const std::string row = markdown_row(cells);
-        if (out.size() + rows.size() + row.size() > most_markdown) {
+        if (out.size() + rows.size() + row.size() > most_comment) {
             ++left_out;
         } else {
             rows += row;

@@ -6,7 +6,7 @@
 namespace normtune {
 namespace {
 
-constexpr int schema_version = 1;
+constexpr int history_schema_version = 1;
 
 nlohmann::json run_json(const HistoryRun& run) {
     return {{"started", run.started},     {"backend", run.backend},   {"device", run.device}, {"arch", run.arch},
@@ -65,15 +65,15 @@ nlohmann::json series_json(const History& history, const SeriesTrend& series) {
 }  // namespace
 
 std::string history_runs_json(std::span<const HistoryRunSummary> runs) {
-    return json_document(schema_version, {{"runs", json_list(runs, [](const HistoryRunSummary& it) {
-                                               nlohmann::json out = run_json(it.run);
-                                               out["trials"] = it.trials;
-                                               return out;
-                                           })}});
+    return json_document(history_schema_version, {{"runs", json_list(runs, [](const HistoryRunSummary& it) {
+                                                       nlohmann::json out = run_json(it.run);
+                                                       out["trials"] = it.trials;
+                                                       return out;
+                                                   })}});
 }
 
 std::string trend_json(const History& history, const Trend& trend) {
-    return json_document(schema_version,
+    return json_document(history_schema_version,
                          {{"policy", trend.policy},
                           {"regression", trend.regression()},
                           {"remarks", trend.remarks},

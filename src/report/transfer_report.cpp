@@ -62,7 +62,7 @@ Section by_problem(const Transfer& transfer) {
     return section;
 }
 
-json problem_json(const TransferredWinner& winner) {
+json transferred_json(const TransferredWinner& winner) {
     const bool judged = winner.there != nullptr;
     const Standing standing = judged ? *winner.there : Standing{};
     return {{"problem", winner.from->problem().key()},
@@ -84,7 +84,7 @@ json to_json(const Transfer& transfer) {
             {"to", to_json(transfer.to)},
             {"tolerance", transfer.tolerance},
             {"groups", json_list(transfer.groups, loss_group_json)},
-            {"problems", json_list(transfer.problems, problem_json)},
+            {"problems", json_list(transfer.problems, transferred_json)},
             {"only_from", transfer.only_from},
             {"only_to", transfer.only_to},
             {"again", transfer.again},

@@ -21,7 +21,7 @@
 namespace normtune {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
 constexpr double ns_per_us = 1000;
 constexpr std::string_view hot_word = "hot";
 
@@ -65,7 +65,7 @@ double time_of(const JsonReader& in, double unit_us) {
 }
 
 HistoryTimes no_times() {
-    return {unknown, unknown, unknown, unknown, unknown, unknown, unknown, 0};
+    return {not_told, not_told, not_told, not_told, not_told, not_told, not_told, 0};
 }
 
 void add(HistoryBatch& batch, const JsonReader& in, const std::string& name, std::string code, const HistoryTimes& times) {

@@ -26,8 +26,8 @@ constexpr std::string_view create_table =
     "problem TEXT NOT NULL, eps REAL NOT NULL, measured_at TEXT NOT NULL, environment TEXT NOT NULL, "
     "trials INTEGER NOT NULL, timed INTEGER NOT NULL, records TEXT NOT NULL, "
     "PRIMARY KEY (backend, device, arch, driver, compute_units, kernels, space, measuring, problem, eps))";
-constexpr std::array<std::string_view, 1> tables{create_table};
-constexpr sqlite::FileFormat format{0x6e74756e, 1, "store", tables};  // "ntun"
+constexpr std::array<std::string_view, 1> store_tables{create_table};
+constexpr sqlite::FileFormat store_format{0x6e74756e, 1, "store", store_tables};  // "ntun"
 constexpr std::string_view select_rows =
     "SELECT backend, device, arch, driver, compute_units, kernels, space, measuring, measured_at, environment, trials, "
     "timed, records, problem FROM winners ";
@@ -105,12 +105,12 @@ std::string winner_store_path() {
 }
 
 std::optional<WinnerStore> WinnerStore::open(const std::string& path) {
-    std::unique_ptr<sqlite::Database> database = sqlite::open_file(path, format);
+    std::unique_ptr<sqlite::Database> database = sqlite::open_file(path, store_format);
     return database ? std::optional(WinnerStore(std::move(database))) : std::nullopt;
 }
 
 WinnerStore WinnerStore::open_or_create(const std::string& path) {
-    return WinnerStore(sqlite::open_or_create_file(path, format));
+    return WinnerStore(sqlite::open_or_create_file(path, store_format));
 }
 
 StoredProblem WinnerStore::read(const sqlite::Statement& row) const {

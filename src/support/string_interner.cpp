@@ -7,7 +7,7 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t arena_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::string_view StringInterner::keep(std::string_view text) {
         return {};
     }
     if (block_left_ < text.size()) {
-        block_left_ = std::max(block_bytes, text.size());
+        block_left_ = std::max(arena_bytes, text.size());
         blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_left_));
         next_ = blocks_.back().get();
     }

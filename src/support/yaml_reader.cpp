@@ -8,14 +8,10 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
+#include "support/utf8.h"
 
 namespace normtune {
 namespace {
-
-bool is_control(char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-}
 
 /// The whole of `text` as a number; the standard's conversions know neither locale nor white space.
 template <typename T>

@@ -32,7 +32,7 @@ Configuration reload() {
     return c;
 }
 
-class CpuDeviceTest : public testing::Test {
+class CpuDeviceTest : public ::testing::Test {
 protected:
     CpuDeviceTest() : device_(open_device(Backend::cpu, 0, "")) { lanes_ = device_->info().warp_size; }
     Configuration configuration() const {

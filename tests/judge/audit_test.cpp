@@ -33,12 +33,12 @@ Rule rule(const std::string& keep, bool keep_all_if_none = false) {
 }
 
 /// What one rule lost, and the audit that its pointers lead into.
-struct Judged {
+struct Audited {
     Audit all;
     const RuleLoss* operator->() const { return &all.problems.at(0).rules.at(0); }
 };
 
-Judged judged(const Results& results, const Rule& rule) {
+Audited judged(const Results& results, const Rule& rule) {
     return {audit({&results, 1}, {}, {rule})};
 }
 
@@ -72,7 +72,7 @@ TEST(Audit, AHeuristicThatIsNoneIsRefused) {
 
 TEST(Audit, ARuleLosesWhatTheBestThatItLeavesLoses) {
     const Results results = short_rows();
-    const Judged loss = judged(results, rule("rows_per_program != 2"));
+    const Audited loss = judged(results, rule("rows_per_program != 2"));
     EXPECT_EQ(loss->finding, RuleFinding::judged);
     EXPECT_EQ(loss->taken, 1u);
     EXPECT_EQ(loss->best_taken->record, &results.records[1]);
@@ -92,7 +92,7 @@ TEST(Audit, WhatTheSweepPrunedItselfHasNoVerdict) {
     Results results = short_rows();
     PlanSummary plan{results.records[0].problem.key(), 100, 4, {{"theirs", "rows_per_program != 2", 7}}};
     results.plans = {plan};
-    const Judged same = judged(results, rule("rows_per_program != 2"));
+    const Audited same = judged(results, rule("rows_per_program != 2"));
     EXPECT_EQ(same->finding, RuleFinding::applied);
     EXPECT_EQ(same->unmeasured, 7u);
     // Another rule under the same name: what this one leaves was perhaps not measured.
@@ -116,7 +116,7 @@ TEST(Audit, RulesOnCompiledCodeReadTheRecordedFigures) {
     // The sweep had compiled it, and pruned it by this very rule.
     results.records[3].outcome = Outcome::pruned;
     results.records[3].compile->spill_bytes = 16;
-    const Judged applied = judged(results, rule("code_spill_bytes == 0"));
+    const Audited applied = judged(results, rule("code_spill_bytes == 0"));
     EXPECT_EQ(applied->finding, RuleFinding::applied);
     EXPECT_EQ(applied->unmeasured, 1u);
 }

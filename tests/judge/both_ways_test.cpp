@@ -15,10 +15,10 @@ using testing::synthetic_results;
 using testing::SyntheticSweep;
 
 /// Factor on each of 12 problems' 10 trials in the second run.
-using Planted = std::function<double(int problem, int configuration)>;
+using Slowdown = std::function<double(int problem, int configuration)>;
 
 struct Compared {
-    explicit Compared(const Planted& planted, int configurations = 10) {
+    explicit Compared(const Slowdown& planted, int configurations = 10) {
         SyntheticSweep sweep;
         sweep.problems = 12;
         sweep.configurations = configurations;
@@ -39,7 +39,7 @@ struct Compared {
 };
 
 /// Two trials of each problem: one slower by so much, one faster.
-Planted one_each(double slower, double faster) {
+Slowdown one_each(double slower, double faster) {
     return [=](int, int c) { return c == 0 ? 1 + slower : c == 1 ? 1 / (1 + faster) : 1.0; };
 }
 

@@ -316,14 +316,14 @@ void lengthen(Record& record, double factor, double more_us) {
     }
 }
 
-const auto none = [](std::size_t) { return false; };
+const auto no_codes = [](std::size_t) { return false; };
 const auto odd = [](std::size_t trial) { return trial % 2 == 1; };
 
 TEST(SameCode, CannotHaveBecomeSlower) {
     Results after = synthetic_results(small(2));
     lengthen(after.records[7], 1.5, 0);
-    const ResultRows a = with_codes(synthetic_results(small(1)), none);
-    const ResultRows b = with_codes(after, none);
+    const ResultRows a = with_codes(synthetic_results(small(1)), no_codes);
+    const ResultRows b = with_codes(after, no_codes);
     const Comparison comparison = compared(a, b);
     EXPECT_EQ(comparison.count(Verdict::same_code), 30U);
     EXPECT_TRUE(comparison.all_same_code());
@@ -336,7 +336,7 @@ TEST(SameCode, CannotHaveBecomeSlower) {
 
 TEST(SameCode, IsOneLaunchOnOneDeviceByOneDriver) {
     const Results before = synthetic_results(small(1));
-    const ResultRows a = with_codes(before, none);
+    const ResultRows a = with_codes(before, no_codes);
     Results other_grid = before;
     for (Record& record : other_grid.records) {
         record.compile.emplace().code_hash = "";
@@ -346,7 +346,7 @@ TEST(SameCode, IsOneLaunchOnOneDeviceByOneDriver) {
     other_driver.environment.device.driver = "another";
     CompareSettings settings;
     settings.across = {Facet::driver};
-    const ResultRows b = with_codes(other_driver, none);
+    const ResultRows b = with_codes(other_driver, no_codes);
     EXPECT_EQ(compared(a, b, settings).count(Verdict::same_code), 0U);
     EXPECT_EQ(compared(a, b, settings).count(Verdict::same), 30U);
 }
@@ -356,7 +356,7 @@ TEST(SameCode, IsTheControlForAllOthers) {
     for (std::size_t i = 0; i < after.records.size(); ++i) {  // each launch takes 2 us longer, which no floor tells
         lengthen(after.records[i], i == 9 ? 1.15 : 1.0, 2);
     }
-    const ResultRows a = with_codes(synthetic_results(small(1)), none);
+    const ResultRows a = with_codes(synthetic_results(small(1)), no_codes);
     const ResultRows b = with_codes(after, odd);
     const Comparison comparison = compared(a, b);
     EXPECT_EQ(comparison.count(Verdict::same_code), 15U);

@@ -19,7 +19,7 @@ inline constexpr NameTable<Disturbance, 6> disturbance_names{{"as recorded", "al
                                                               "a floor 0.17 us higher"}};
 
 /// What compare may know beside the times.
-struct Known {
+struct KnownOfRuns {
     std::size_t runs = 1;  // a side
     bool codes = false;    // every second trial is of the same code
 };
@@ -36,7 +36,8 @@ public:
     explicit DisturbedRuns(const std::string& folder) : sweeps_(recorded_sweeps(folder)) {}
 
     /// Two sides of fresh draws: the baseline of the 1st, 3rd, … recorded sweep, the candidate of the others.
-    std::pair<ResultRows, ResultRows> draw(Disturbance disturbance, const Known& known, const Planted& planted, std::uint64_t seed) const {
+    std::pair<ResultRows, ResultRows> draw(Disturbance disturbance, const KnownOfRuns& known, const Planted& planted,
+                                           std::uint64_t seed) const {
         std::mt19937_64 random(seed * 1000003 + static_cast<std::uint64_t>(disturbance));
         std::array<std::vector<Results>, 2> sides;
         for (std::size_t run = 0; run < known.runs; ++run) {
@@ -61,15 +62,15 @@ public:
     }
 
     /// Was something planted in the pair?
-    bool is_planted(const Pair& pair, const Known& known, const Planted& planted, std::uint64_t seed) const {
+    bool is_planted(const Pair& pair, const KnownOfRuns& known, const Planted& planted, std::uint64_t seed) const {
         return is_planted(pair.baseline % sweeps_.front().records.size(), known, planted, seed);
     }
 
 private:
-    static bool is_planted(std::size_t trial, const Known& known, const Planted& planted, std::uint64_t seed) {
+    static bool is_planted(std::size_t trial, const KnownOfRuns& known, const Planted& planted, std::uint64_t seed) {
         return planted.slowdown > 0 && !same_code(known, trial) && (trial / 2 + seed) % static_cast<std::size_t>(planted.one_in) == 0;
     }
-    static bool same_code(const Known& known, std::size_t trial) { return known.codes && trial % 2 == 1; }
+    static bool same_code(const KnownOfRuns& known, std::size_t trial) { return known.codes && trial % 2 == 1; }
 
     static void disturb(Measurement& m, Disturbance disturbance, std::size_t side, double planted, std::mt19937_64& random) {
         std::normal_distribution<double> normal(0, 1);

@@ -17,7 +17,7 @@ using testing::SyntheticSweep;
 
 constexpr std::string_view today = "2026-11-21";
 
-SyntheticSweep small(std::uint64_t seed) {
+SyntheticSweep small_sweep(std::uint64_t seed) {
     SyntheticSweep sweep;
     sweep.problems = 6;
     sweep.configurations = 4;
@@ -26,10 +26,10 @@ SyntheticSweep small(std::uint64_t seed) {
 }
 
 /// A policy judged on two runs, the second changed.
-struct Judged {
-    Judged(const std::string& yaml, const std::function<void(Results&)>& change)
-        : policy(parse_policy(yaml, "policy.yaml")), before(rows_of(synthetic_results(small(1)), "before")) {
-        Results results = synthetic_results(small(2));
+struct GateJudged {
+    GateJudged(const std::string& yaml, const std::function<void(Results&)>& change)
+        : policy(parse_policy(yaml, "policy.yaml")), before(rows_of(synthetic_results(small_sweep(1)), "before")) {
+        Results results = synthetic_results(small_sweep(2));
         change(results);
         after = rows_of(results, "after");
         for (const Metric metric : policy.metrics) {
@@ -54,25 +54,25 @@ void slow_down(Record& record, double factor) {
 const std::string plain = "name: p\n";
 
 TEST(Gate, EqualRunsPass) {
-    const Judged it(plain, [](Results&) {});
+    const GateJudged it(plain, [](Results&) {});
     EXPECT_EQ(it.verdict.result, GateResult::pass);
     EXPECT_EQ(it.verdict.cases.size(), 48U);
 }
 
 TEST(Gate, ASlowdownFailsAndASpeedupNever) {
-    const Judged slower(plain, [](Results& r) { slow_down(r.records[3], 1.2); });
+    const GateJudged slower(plain, [](Results& r) { slow_down(r.records[3], 1.2); });
     EXPECT_EQ(slower.verdict.result, GateResult::fail);
     EXPECT_EQ(slower.verdict.count(GateResult::fail), 1U);
     EXPECT_EQ(slower.verdict.cases[3].result, GateResult::fail);
-    const Judged faster(plain, [](Results& r) { slow_down(r.records[3], 0.5); });
+    const GateJudged faster(plain, [](Results& r) { slow_down(r.records[3], 0.5); });
     EXPECT_EQ(faster.verdict.result, GateResult::pass);
 }
 
 TEST(Gate, MoreMemoryFailsHoweverLittleUnlessAllowed) {
     const auto more = [](Results& r) { r.records[0].measurement->memory_bytes += 4096; };
-    EXPECT_EQ(Judged(plain, more).verdict.result, GateResult::fail);
-    EXPECT_EQ(Judged("name: p\nmemory_percent: 1\n", more).verdict.result, GateResult::pass);
-    EXPECT_EQ(Judged("name: p\nmetrics: [latency]\n", more).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged(plain, more).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged("name: p\nmemory_percent: 1\n", more).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged("name: p\nmetrics: [latency]\n", more).verdict.result, GateResult::pass);
 }
 
 TEST(Gate, TheFirstThresholdThatMatchesHolds) {
@@ -81,7 +81,7 @@ TEST(Gate, TheFirstThresholdThatMatchesHolds) {
         slow_down(r.records[4], 1.1);  // backward, q_norm, 2 rows
     };
     const auto failed = [&](const std::string& thresholds) {
-        return Judged("name: p\nthresholds:\n" + thresholds, slow_hidden).verdict.count(GateResult::fail);
+        return GateJudged("name: p\nthresholds:\n" + thresholds, slow_hidden).verdict.count(GateResult::fail);
     };
     EXPECT_EQ(failed("  - {site: hidden, percent: 50}\n"), 1U);
     EXPECT_EQ(failed("  - {mode: backward, percent: 50}\n  - {percent: 50}\n"), 0U);
@@ -100,15 +100,15 @@ TEST(Gate, WhatIsMissingFailedNewOrAmbiguousIsThePolicys) {
         r.records.back().candidate.configuration()->num_warps = 32;
     };
     const auto unclear = [](Results& r) { r.records[0].measurement->timer = "events"; };
-    EXPECT_EQ(Judged(plain, missing).verdict.result, GateResult::fail);
-    EXPECT_EQ(Judged("name: p\nmissing: pass\n", missing).verdict.result, GateResult::pass);
-    EXPECT_EQ(Judged("name: p\nmissing: inconclusive\n", missing).verdict.result, GateResult::inconclusive);
-    EXPECT_EQ(Judged("name: p\nmissing: pass\n", failed).verdict.result, GateResult::fail);
-    EXPECT_EQ(Judged("name: p\nfailed: pass\n", failed).verdict.result, GateResult::pass);
-    EXPECT_EQ(Judged(plain, added).verdict.result, GateResult::pass);
-    EXPECT_EQ(Judged("name: p\nnew: fail\n", added).verdict.result, GateResult::fail);
-    EXPECT_EQ(Judged(plain, unclear).verdict.result, GateResult::inconclusive);
-    EXPECT_EQ(Judged("name: p\nambiguous: pass\n", unclear).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged(plain, missing).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged("name: p\nmissing: pass\n", missing).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged("name: p\nmissing: inconclusive\n", missing).verdict.result, GateResult::inconclusive);
+    EXPECT_EQ(GateJudged("name: p\nmissing: pass\n", failed).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged("name: p\nfailed: pass\n", failed).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged(plain, added).verdict.result, GateResult::pass);
+    EXPECT_EQ(GateJudged("name: p\nnew: fail\n", added).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged(plain, unclear).verdict.result, GateResult::inconclusive);
+    EXPECT_EQ(GateJudged("name: p\nambiguous: pass\n", unclear).verdict.result, GateResult::pass);
 }
 
 TEST(Gate, AKnownRegressionIsExcusedUpToItsDay) {
@@ -116,17 +116,17 @@ TEST(Gate, AKnownRegressionIsExcusedUpToItsDay) {
     const auto known = [](const std::string& until) {
         return "name: p\nknown:\n  - {problem: '*/1x4096', until: " + until + ", reason: a bug}\n";
     };
-    const Judged held(known("2026-11-21"), slow);
+    const GateJudged held(known("2026-11-21"), slow);
     EXPECT_EQ(held.verdict.result, GateResult::pass);
     EXPECT_TRUE(held.verdict.cases[3].known);
-    const Judged over(known("2026-11-20"), slow);
+    const GateJudged over(known("2026-11-20"), slow);
     EXPECT_EQ(over.verdict.result, GateResult::fail);
     ASSERT_EQ(over.verdict.remarks.size(), 1U);
     EXPECT_NE(over.verdict.remarks[0].find("2026-11-20"), std::string::npos);
 }
 
 TEST(Gate, AMetricThatCannotBeComparedIsNoPass) {
-    const Judged it(plain, [](Results& r) {
+    const GateJudged it(plain, [](Results& r) {
         for (Record& record : r.records) {
             record.measurement->cold = false;
         }
@@ -137,12 +137,12 @@ TEST(Gate, AMetricThatCannotBeComparedIsNoPass) {
 }
 
 TEST(Gate, ASuspectThatFreshRoundsDoNotConfirmPasses) {
-    Judged it(plain, [](Results& r) {
+    GateJudged it(plain, [](Results& r) {
         slow_down(r.records[3], 1.2);
         slow_down(r.records[7], 1.2);
     });
     ASSERT_EQ(it.verdict.count(GateResult::fail), 2U);
-    Results again = synthetic_results(small(3));
+    Results again = synthetic_results(small_sweep(3));
     slow_down(again.records[7], 1.2);
     again.records = {again.records[3], again.records[7]};
     const ResultRows fresh = rows_of(again, "fresh");
@@ -166,7 +166,7 @@ TEST(Policy, TheShippedOnesRead) {
 }
 
 TEST(GateReport, AnnotationsAreAtMostTenAndEscaped) {
-    const Judged it(plain, [](Results& r) {
+    const GateJudged it(plain, [](Results& r) {
         for (std::size_t i = 0; i < 14; ++i) {
             r.records[i].outcome = Outcome::crashed;
             r.records[i].reason = "50% lost\nhere";

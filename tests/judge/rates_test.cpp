@@ -55,11 +55,11 @@ INSTANTIATE_TEST_SUITE_P(Noise, Rates,
 
 using testing::Disturbance;
 using testing::DisturbedRuns;
-using testing::Known;
+using testing::KnownOfRuns;
 using testing::Planted;
 
 /// The share of pairs that are called: of those that were slowed down, else of all that are not known to be of the same code.
-double called(Disturbance disturbance, const Known& known, const Planted& planted, std::uint64_t draws = 12) {
+double called(Disturbance disturbance, const KnownOfRuns& known, const Planted& planted, std::uint64_t draws = 12) {
     static const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/h100_a");
     double count = 0;
     double pairs = 0;
@@ -79,7 +79,7 @@ double called(Disturbance disturbance, const Known& known, const Planted& plante
 class Disturbed : public ::testing::TestWithParam<Disturbance> {};
 
 TEST_P(Disturbed, FewPairsAreCalledWhereRunsOrACodeTellWhatIsNoise) {
-    for (const Known& known : {Known{1, true}, Known{3, false}, Known{3, true}}) {
+    for (const KnownOfRuns& known : {KnownOfRuns{1, true}, KnownOfRuns{3, false}, KnownOfRuns{3, true}}) {
         EXPECT_LE(called(GetParam(), known, {}), 0.005) << known.runs << " runs, codes " << known.codes;
     }
 }

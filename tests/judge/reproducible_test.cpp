@@ -15,15 +15,15 @@ using testing::add;
 using testing::problem_of;
 
 // One class (128 threads, 16 bytes) in two forms, and another class.
-constexpr const char* wide = "w4.t128.r1.row.registers.masked.per_row";
+constexpr const char* wide_row = "w4.t128.r1.row.registers.masked.per_row";
 constexpr const char* wide_packed = "w8.t128.r8.row.registers.masked.packed";
-constexpr const char* narrow = "w4.t32.r4.row.registers.masked.packed";
+constexpr const char* packed_rows = "w4.t32.r4.row.registers.masked.packed";
 
 /// Wide rows win at few rows and narrow ones at many: a launcher that takes the best flips its bits between.
 Results flipping() {
     Results results;
-    add(results, problem_of(1, 1024), {{wide, 2.0}, {wide_packed, 2.5}, {narrow, 3.0}});
-    add(results, problem_of(8192, 1024), {{wide, 11.5}, {wide_packed, 11}, {narrow, 10}});
+    add(results, problem_of(1, 1024), {{wide_row, 2.0}, {wide_packed, 2.5}, {packed_rows, 3.0}});
+    add(results, problem_of(8192, 1024), {{wide_row, 11.5}, {wide_packed, 11}, {packed_rows, 10}});
     for (Record& record : results.records) {
         record.backend = Backend::cuda;
     }
@@ -55,7 +55,7 @@ TEST(BatchInvariance, TakesTheClassThatLosesLeastAtAllM) {
     ASSERT_EQ(ladders.size(), 1U);
     EXPECT_EQ(ladders[0].name, "rms_norm/forward/bf16/llama/*x1024");
     EXPECT_EQ(ladders[0].row_class, "t128.v16.h1.c1");
-    EXPECT_EQ(taken(ladders[0]), (Keys{wide, wide_packed}));
+    EXPECT_EQ(taken(ladders[0]), (Keys{wide_row, wide_packed}));
     EXPECT_NEAR(ladders[0].price().worst, 0.1, 1e-9);
     EXPECT_EQ(ladders[0].known, Known::by_source);
 }
@@ -75,18 +75,18 @@ TEST(BatchInvariance, BitsOutweighTheSource) {
     results.records[4].bits->row_bits = "other";  // wide_packed at 8192 rows
     const std::vector<ProblemRanking> rankings = problem_rankings(results);
     const PricedLadder ladder = priced_ladders(rankings, invariant)[0];
-    EXPECT_EQ(taken(ladder), (Keys{wide, wide}));
+    EXPECT_EQ(taken(ladder), (Keys{wide_row, wide_row}));
     EXPECT_EQ(bits_tallies(results)[0].contradicted, Keys{"t128.v16.h1.c1"});
     results.records[3].bits->row_bits = "another";  // nothing of the class has the bits that it has at one row
     const std::vector<ProblemRanking> again = problem_rankings(results);
-    EXPECT_EQ(taken(priced_ladders(again, invariant)[0]), (Keys{narrow, narrow}));
+    EXPECT_EQ(taken(priced_ladders(again, invariant)[0]), (Keys{packed_rows, packed_rows}));
 }
 
 TEST(BatchInvariance, RowsThatDifferInBatchesAreNotAdmitted) {
     Results results = flipping();
     compare_bits(results);
     for (Record& record : results.records) {
-        if (record.candidate.key() == wide) {
+        if (record.candidate.key() == wide_row) {
             record.bits = BitsCheck{"", "y[1][2] in a batch of 37", ""};
         }
     }
@@ -98,12 +98,12 @@ TEST(BatchInvariance, RowsThatDifferInBatchesAreNotAdmitted) {
 
 TEST(BatchInvariance, SaysWhereNoClassIsAtAllM) {
     Results results;
-    add(results, problem_of(1, 1024), {{wide, 2.0}});
-    add(results, problem_of(64, 1024), {{wide, 3.0}});
-    add(results, problem_of(8192, 1024), {{narrow, 10}});
+    add(results, problem_of(1, 1024), {{wide_row, 2.0}});
+    add(results, problem_of(64, 1024), {{wide_row, 3.0}});
+    add(results, problem_of(8192, 1024), {{packed_rows, 10}});
     const std::vector<ProblemRanking> rankings = problem_rankings(results);
     const PricedLadder ladder = priced_ladders(rankings, invariant)[0];
-    EXPECT_EQ(taken(ladder), (Keys{wide, wide, "none"}));
+    EXPECT_EQ(taken(ladder), (Keys{wide_row, wide_row, "none"}));
     EXPECT_EQ(ladder.price().judged, 2U);
 }
 
@@ -111,19 +111,19 @@ TEST(BatchInvariance, RowsOfAnotherStrideAreALadderOfTheirOwn) {
     Results results = flipping();
     Problem strided = problem_of(64, 1024);
     strided.shape.row_stride = 1040;
-    add(results, strided, {{narrow, 1.0}, {wide, 2.0}});
+    add(results, strided, {{packed_rows, 1.0}, {wide_row, 2.0}});
     const std::vector<ProblemRanking> rankings = problem_rankings(results);
     const std::vector<PricedLadder> ladders = priced_ladders(rankings, invariant);
     ASSERT_EQ(ladders.size(), 2U);
-    EXPECT_EQ(taken(ladders[1]), Keys{narrow});
+    EXPECT_EQ(taken(ladders[1]), Keys{packed_rows});
 }
 
 TEST(BatchInvariance, AnotherProvidersKernelIsJudgedByItsBitsAlone) {
     Results results;
-    add(results, problem_of(1, 1024), {{"mine:BLOCK=64", 1.0}, {wide, 2.0}});
-    add(results, problem_of(64, 1024), {{"mine:BLOCK=128", 1.0}, {wide, 2.0}});
+    add(results, problem_of(1, 1024), {{"mine:BLOCK=64", 1.0}, {wide_row, 2.0}});
+    add(results, problem_of(64, 1024), {{"mine:BLOCK=128", 1.0}, {wide_row, 2.0}});
     const std::vector<ProblemRanking> unknown = problem_rankings(results);
-    EXPECT_EQ(taken(priced_ladders(unknown, invariant)[0]), (Keys{wide, wide}));
+    EXPECT_EQ(taken(priced_ladders(unknown, invariant)[0]), (Keys{wide_row, wide_row}));
     for (Record& record : results.records) {
         record.bits = BitsCheck{"same", "", ""};
     }
@@ -131,14 +131,14 @@ TEST(BatchInvariance, AnotherProvidersKernelIsJudgedByItsBitsAlone) {
     EXPECT_EQ(taken(priced_ladders(known, invariant)[0]), (Keys{"BLOCK=64", "BLOCK=128"}));
     results.records[0].bits->row_bits = "its own";
     const std::vector<ProblemRanking> differing = problem_rankings(results);
-    EXPECT_EQ(taken(priced_ladders(differing, invariant)[0]), (Keys{wide, wide}));
+    EXPECT_EQ(taken(priced_ladders(differing, invariant)[0]), (Keys{wide_row, wide_row}));
 }
 
 TEST(Determinism, TakesTheFastestThatDoesNotVary) {
     Results results;
-    const std::string atomic = std::string(wide) + ".atomic";
-    const std::string split = std::string(wide) + ".split";
-    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide, 12}, {split, 11}});
+    const std::string atomic = std::string(wide_row) + ".atomic";
+    const std::string split = std::string(wide_row) + ".split";
+    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide_row, 12}, {split, 11}});
     for (Record& record : results.records) {
         record.backend = Backend::cuda;
     }
@@ -148,7 +148,7 @@ TEST(Determinism, TakesTheFastestThatDoesNotVary) {
     EXPECT_NEAR(ladders[0].price().worst, 0.1, 1e-9);
     results.records[2].bits = BitsCheck{"a", "", "dgamma[3] of 64 rows"};  // what varies on the device is out, whatever the source says
     const std::vector<ProblemRanking> seen = problem_rankings(results);
-    EXPECT_EQ(taken(priced_ladders(seen, {false, true})[0]), Keys{wide});
+    EXPECT_EQ(taken(priced_ladders(seen, {false, true})[0]), Keys{wide_row});
 }
 
 TEST(RestrictedResults, HaveTheChoicesAsTheirWinners) {
@@ -159,14 +159,14 @@ TEST(RestrictedResults, HaveTheChoicesAsTheirWinners) {
             winners.push_back(record.candidate.key());
         }
     }
-    EXPECT_EQ(winners, (Keys{wide, wide_packed}));
+    EXPECT_EQ(winners, (Keys{wide_row, wide_packed}));
 }
 
 TEST(RestrictedResults, ChoicesFollowTheirRecordsWhereOthersGo) {
-    const std::string atomic = std::string(wide) + ".atomic";
-    const std::string split = std::string(wide) + ".split";
+    const std::string atomic = std::string(wide_row) + ".atomic";
+    const std::string split = std::string(wide_row) + ".split";
     Results results;
-    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide, 12}, {split, 11}});
+    add(results, problem_of(64, 1024, Mode::backward), {{atomic, 10}, {wide_row, 12}, {split, 11}});
     add(results, problem_of(128, 1024, Mode::backward), {{atomic, 10}});
     add(results, problem_of(256, 1024, Mode::backward), {{atomic, 20}, {split, 22}});
     for (Record& record : results.records) {
@@ -181,7 +181,7 @@ TEST(RestrictedResults, ChoicesFollowTheirRecordsWhereOthersGo) {
     for (const Record& record : taken.results[1].records) {
         kept.push_back(fmt::format("{} {} {}", record.problem.shape.rows, record.candidate.key(), record.measurement->rank));
     }
-    EXPECT_EQ(kept, (Keys{"64 " + std::string(wide) + " 0", "64 " + split + " 1", "256 " + split + " 1"}));
+    EXPECT_EQ(kept, (Keys{"64 " + std::string(wide_row) + " 0", "64 " + split + " 1", "256 " + split + " 1"}));
     ASSERT_EQ(taken.ladders.size(), 6U);
     const PricedChoice& none = taken.ladders[2].choices[0];  // those of one problem lie side by side
     EXPECT_EQ(none.taken, nullptr);

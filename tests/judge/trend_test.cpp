@@ -14,7 +14,7 @@ using testing::synthetic_history;
 using testing::SyntheticHistory;
 using testing::SyntheticNights;
 
-constexpr std::string_view today = "2026-11-22";
+constexpr std::string_view last_night = "2026-11-22";
 
 SyntheticNights quiet() {
     SyntheticNights what;
@@ -82,13 +82,13 @@ TEST(Trend, APlantedChangeOfTheCodeIsARegressionAndAnImprovementIsNot) {
     SyntheticNights what = quiet();
     what.planted = 0.03;
     const SyntheticHistory made = synthetic_history(what);
-    const Trend slower = find_trend(made.history, default_policy(), today);
+    const Trend slower = find_trend(made.history, default_policy(), last_night);
     EXPECT_EQ(only_change(slower).causes, std::vector{Cause::code});
     EXPECT_EQ(static_cast<int>(only_change(slower).point.night), made.planted_at);
     EXPECT_TRUE(slower.regression());
     what.planted = -0.03;
     const SyntheticHistory better = synthetic_history(what);
-    const Trend faster = find_trend(better.history, default_policy(), today);
+    const Trend faster = find_trend(better.history, default_policy(), last_night);
     EXPECT_LT(only_change(faster).own.size, 0);
     EXPECT_FALSE(faster.regression());
 }
@@ -105,11 +105,11 @@ TEST(Trend, FloorAndCopyAreNoRegression) {
         b.p50_us *= 1.05;
         b.copy_us *= 1.05;
     }
-    const Trend of_floor = find_trend(floor.history, default_policy(), today);
+    const Trend of_floor = find_trend(floor.history, default_policy(), last_night);
     EXPECT_EQ(only_change(of_floor).causes, std::vector{Cause::floor});
     EXPECT_NEAR(only_change(of_floor).floor_us, 0.6, 0.01);
     EXPECT_FALSE(of_floor.regression());
-    const Trend of_copy = find_trend(copy.history, default_policy(), today);
+    const Trend of_copy = find_trend(copy.history, default_policy(), last_night);
     EXPECT_EQ(only_change(of_copy).causes, std::vector{Cause::copy});
     EXPECT_NEAR(only_change(of_copy).copy, std::log(1.05), 0.006);
     EXPECT_FALSE(of_copy.regression());
@@ -125,7 +125,7 @@ TEST(Trend, WhatTheFloorDoesNotExplainIsTheCodes) {
         times.p50_us += 0.5;
         times.copy_us += 0.5;
     }
-    const Trend trend = find_trend(made.history, default_policy(), today);
+    const Trend trend = find_trend(made.history, default_policy(), last_night);
     EXPECT_EQ(only_change(trend).causes, std::vector{Cause::code});
     EXPECT_NEAR(only_change(trend).own.size, std::log(1 + 0.04 * 10 / 11), 0.006) << "of 10 µs above a floor of 1 µs";
     EXPECT_TRUE(trend.regression());
@@ -142,17 +142,17 @@ TEST(Trend, ADriverThatChangesWithTheCodeIsToldByKernelsWhoseCodeDidNot) {
     both.history.codes.push_back("new build");
     SyntheticHistory alone = both;
     slow_down(both.history, 40, 1.04);  // all of them: the driver's
-    const Trend of_driver = find_trend(both.history, default_policy(), today);
+    const Trend of_driver = find_trend(both.history, default_policy(), last_night);
     EXPECT_EQ(only_change(of_driver).causes, std::vector{Cause::driver});
     EXPECT_EQ(only_change(of_driver).with_it, 6U);
     EXPECT_FALSE(of_driver.regression());
     Policy across = default_policy();
     across.across = {Facet::driver};
-    EXPECT_TRUE(find_trend(both.history, across, today).regression());
+    EXPECT_TRUE(find_trend(both.history, across, last_night).regression());
     for (std::size_t i = 40; i < 60; ++i) {
         alone.history.series[0].nights[i].times.p50_us *= 1.04;
     }
-    const Trend of_code = find_trend(alone.history, default_policy(), today);
+    const Trend of_code = find_trend(alone.history, default_policy(), last_night);
     EXPECT_EQ(only_change(of_code).causes, std::vector{Cause::code});
     EXPECT_TRUE(of_code.regression());
 }
@@ -160,19 +160,19 @@ TEST(Trend, ADriverThatChangesWithTheCodeIsToldByKernelsWhoseCodeDidNot) {
 TEST(Trend, WithoutACauseItIsTheMachineOrUnknown) {
     SyntheticHistory made = synthetic_history(quiet());
     slow_down(made.history, 40, 1.05);
-    const Trend machine = find_trend(made.history, default_policy(), today);
+    const Trend machine = find_trend(made.history, default_policy(), last_night);
     EXPECT_EQ(only_change(machine).causes, std::vector{Cause::machine});
     EXPECT_FALSE(machine.regression());
     for (HistoryNight& night : made.history.series[0].nights) {
         night.code = 0;
     }
-    const Trend revision = find_trend(made.history, default_policy(), today);
+    const Trend revision = find_trend(made.history, default_policy(), last_night);
     EXPECT_EQ(only_change(revision).causes, std::vector{Cause::revision});
     EXPECT_TRUE(revision.regression());
     for (HistoryRun& run : made.history.runs) {
         run.revision.clear();
     }
-    const Trend unknown = find_trend(made.history, default_policy(), today);
+    const Trend unknown = find_trend(made.history, default_policy(), last_night);
     EXPECT_EQ(only_change(unknown).causes, std::vector{Cause::unknown});
     EXPECT_TRUE(unknown.regression());
 }
@@ -183,18 +183,18 @@ TEST(Trend, ThePolicysThresholdsAndKnownRegressionsHold) {
     const SyntheticHistory made = synthetic_history(what);
     Policy policy = default_policy();
     policy.thresholds.push_back({PairPattern{}, 0.05});
-    EXPECT_FALSE(find_trend(made.history, policy, today).regression());
+    EXPECT_FALSE(find_trend(made.history, policy, last_night).regression());
     policy = default_policy();
     PairPattern pattern;
     pattern.problem = "rms_norm/forward/*";
     pattern.cols = 4096;
     policy.known.push_back({pattern, "2026-12-31", "issue 812"});
-    const Trend known = find_trend(made.history, policy, today);
+    const Trend known = find_trend(made.history, policy, last_night);
     EXPECT_FALSE(known.regression());
     EXPECT_NE(known.series[0].known.find("issue 812"), std::string::npos);
     EXPECT_TRUE(find_trend(made.history, policy, "2027-01-01").regression());
     policy.metrics = {Metric::memory};
-    EXPECT_THROW(find_trend(made.history, policy, today), InputError);
+    EXPECT_THROW(find_trend(made.history, policy, last_night), InputError);
 }
 
 TEST(Trend, SmallStepsAddUpAndWhatComesBackIsForgotten) {
@@ -206,11 +206,11 @@ TEST(Trend, SmallStepsAddUpAndWhatComesBackIsForgotten) {
         night.code = 0;
     }
     slow_down(made.history, 30, 1.013);
-    EXPECT_FALSE(find_trend(made.history, default_policy(), today).regression());
+    EXPECT_FALSE(find_trend(made.history, default_policy(), last_night).regression());
     slow_down(made.history, 60, 1.013);
-    EXPECT_TRUE(find_trend(made.history, default_policy(), today).regression());
+    EXPECT_TRUE(find_trend(made.history, default_policy(), last_night).regression());
     slow_down(made.history, 85, 1 / 1.026);
-    EXPECT_FALSE(find_trend(made.history, default_policy(), today).regression());
+    EXPECT_FALSE(find_trend(made.history, default_policy(), last_night).regression());
 }
 
 TEST(Trend, ASeriesThatTheNewestRunLacksIsNoRegressionOfIt) {
@@ -221,7 +221,7 @@ TEST(Trend, ASeriesThatTheNewestRunLacksIsNoRegressionOfIt) {
     made.history.series[0].nights.pop_back();
     made.history.series[1].nights.resize(5);
     made.history.series[1].nights.push_back({59, 1, made.history.series[0].nights[0].times});
-    const Trend trend = find_trend(made.history, default_policy(), today);
+    const Trend trend = find_trend(made.history, default_policy(), last_night);
     EXPECT_FALSE(trend.series[0].in_newest);
     EXPECT_FALSE(trend.regression());
     EXPECT_EQ(trend.too_short, 1U);
@@ -240,7 +240,7 @@ TEST(Trend, WinnersAreOneSeriesAProblem) {
     made.history.series.push_back(other);
     const History winners = winners_of(made.history);
     ASSERT_EQ(winners.series.size(), 1U);
-    const Trend trend = find_trend(winners, default_policy(), today);
+    const Trend trend = find_trend(winners, default_policy(), last_night);
     EXPECT_EQ(only_change(trend).point.night, 40U);
     EXPECT_EQ(only_change(trend).causes, std::vector{Cause::code});
     EXPECT_NE(only_change(trend).changed.at(0).after.find("w8.t256"), std::string::npos);

@@ -10,7 +10,7 @@
 namespace normtune::cpu {
 namespace {
 
-class InstructionSets : public testing::Test {
+class InstructionSets : public ::testing::Test {
 protected:
     void TearDown() override { unsetenv("NORMTUNE_CPU_ISA"); }
 };

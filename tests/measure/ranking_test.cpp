@@ -43,7 +43,7 @@ struct Family {
     int rounds;
 };
 
-class EqualCandidates : public testing::TestWithParam<Family> {};
+class EqualCandidates : public ::testing::TestWithParam<Family> {};
 
 TEST_P(EqualCandidates, AllTieInNearlyEveryRun) {
     Bench bench(2);
@@ -58,8 +58,8 @@ TEST_P(EqualCandidates, AllTieInNearlyEveryRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, EqualCandidates,
-                         testing::Values(Family{2, 2}, Family{2, 6}, Family{2, 20}, Family{8, 3}, Family{8, 6}, Family{8, 20},
-                                         Family{60, 6}, Family{60, 20}));
+                         ::testing::Values(Family{2, 2}, Family{2, 6}, Family{2, 20}, Family{8, 3}, Family{8, 6}, Family{8, 20},
+                                           Family{60, 6}, Family{60, 20}));
 
 TEST(Ranking, TellsClearDifferencesApart) {
     Bench bench(3);

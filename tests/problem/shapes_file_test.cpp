@@ -12,7 +12,7 @@
 namespace normtune {
 namespace {
 
-std::string refusal(const std::string& path_or_name) {
+std::string shapes_refusal(const std::string& path_or_name) {
     try {
         load_shapes(path_or_name);
     } catch (const InputError& error) {
@@ -114,15 +114,15 @@ TEST(ShapesFile, AnExistingFileWinsOverAShippedOne) {
 
 TEST(ShapesFile, AWrongNameIsAnsweredWithTheRightOnes) {
     const InFolder folder;
-    EXPECT_EQ(refusal("qwen33"), "no file 'qwen33', and none of that name among the shipped shapes; did you mean 'qwen3'?");
-    EXPECT_EQ(refusal("mine/qwen3.yaml"),
+    EXPECT_EQ(shapes_refusal("qwen33"), "no file 'qwen33', and none of that name among the shipped shapes; did you mean 'qwen3'?");
+    EXPECT_EQ(shapes_refusal("mine/qwen3.yaml"),
               "no file 'mine/qwen3.yaml', and none of that name among the shipped shapes; did you mean 'qwen3'?");
-    EXPECT_EQ(refusal("zzz"),
+    EXPECT_EQ(shapes_refusal("zzz"),
               "no file 'zzz', and none of that name among the shipped shapes; known: deepseek_v3, gemma2, gemma3, "
               "gpt_oss, liger, llama2, llama3, llama4, mistral, peers, phi, qwen3, transformer_engine");
-    EXPECT_EQ(refusal("."), ".: a directory; a YAML file is needed");
-    EXPECT_EQ(refusal(""), "shapes: an empty or impossible file name");
-    EXPECT_EQ(refusal(std::string(100000, 'x')).find('\n'), std::string::npos);
+    EXPECT_EQ(shapes_refusal("."), ".: a directory; a YAML file is needed");
+    EXPECT_EQ(shapes_refusal(""), "shapes: an empty or impossible file name");
+    EXPECT_EQ(shapes_refusal(std::string(100000, 'x')).find('\n'), std::string::npos);
 }
 
 TEST(ShapesFile, NamesThatFilesAndResultsCanCarry) {

@@ -142,7 +142,7 @@ step 100 1000 0 0 256 0 persistent_strided 1 0 1 0 1 published 0 64 64 4 0 8 1.5
 step 1000 10000 900 0 256 0 persistent_strided 1 0 1 0 1 cooperative 0 64 64 4 0 900 1.5 cooperative
 )";
 
-class TorchLauncher : public testing::Test {
+class TorchLauncher : public ::testing::Test {
 protected:
     TorchLauncher() {
         fake = &fake_;

@@ -7,6 +7,6 @@ int main(int argc, char** argv) {
     if (const auto status = normtune::run_as_worker(argc, argv)) {
         return *status;
     }
-    testing::InitGoogleTest(&argc, argv);
+    ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

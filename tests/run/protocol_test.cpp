@@ -127,8 +127,8 @@ TEST(Protocol, WhatIsNoMessageIsAnError) {
     EXPECT_THROW(decode_request(R"({"do":"build","trial":1,"configuration":"nonsense","verify":true})"), InputError);
 }
 
-struct Pair {
-    Pair() {
+struct SocketPair {
+    SocketPair() {
         int ends[2];
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
         left = Channel(Descriptor(ends[0]));
@@ -141,7 +141,7 @@ struct Pair {
 };
 
 TEST(Channel, LongMessagesArriveWhole) {
-    Pair pair;
+    SocketPair pair;
     const std::string sent(3 << 20, 'x');
     std::thread sender([&] { EXPECT_TRUE(pair.left.send(sent)); });
     std::string got;
@@ -154,7 +154,7 @@ TEST(Channel, LongMessagesArriveWhole) {
 }
 
 TEST(Channel, SilenceEndsAtTheDeadlineAndAMessageThatIsThereIsTakenAfterIt) {
-    Pair pair;
+    SocketPair pair;
     std::string got;
     EXPECT_EQ(pair.right.receive(got, deadline_in(0.02)), Received::timed_out);
     EXPECT_TRUE(pair.left.send("late"));
@@ -163,7 +163,7 @@ TEST(Channel, SilenceEndsAtTheDeadlineAndAMessageThatIsThereIsTakenAfterIt) {
 }
 
 TEST(Channel, AClosedSideAndABrokenPrefixAreTold) {
-    Pair pair;
+    SocketPair pair;
     std::string got;
     EXPECT_EQ(send(pair.raw, "\xff\xff\xff\xff", 4, 0), 4);
     EXPECT_EQ(pair.left.receive(got, deadline_in(1)), Received::malformed);

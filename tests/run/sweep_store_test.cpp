@@ -22,7 +22,7 @@ using testing::small_problem;
 using testing::small_sweep;
 using testing::TemporaryFolder;
 
-constexpr const char* script = R"(
+constexpr const char* noisy_script = R"(
 noise: {sigma: 0.005}
 timings:
   - {config: '*.r4.*', us: 200}
@@ -31,7 +31,7 @@ timings:
   - {config: '*', us: 300}
 )";
 
-SweepOptions race(const TemporaryFolder& folder, const char* out, const char* text = script) {
+SweepOptions stored_race(const TemporaryFolder& folder, const char* out, const char* text = noisy_script) {
     SweepOptions options = small_sweep(folder, text, out);
     options.strategy = find_strategy("racing");
     options.store = folder.path("store");
@@ -61,11 +61,11 @@ std::string line_of(const SweepResult& result, std::size_t problem) {
 TEST(SweepStore, OnlyWhatIsNewIsMeasured) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    const SweepResult first = run_sweep(race(folder, "first"), sink);
+    const SweepResult first = run_sweep(stored_race(folder, "first"), sink);
     EXPECT_EQ(stored_problems(first), 0U);
     EXPECT_TRUE(sink.warnings.empty());
 
-    SweepOptions options = race(folder, "second");
+    SweepOptions options = stored_race(folder, "second");
     options.problems = {small_problem(512), small_problem()};
     options.problems[1].uses = {{"model", "site", 256}};
     options.seed = 7;
@@ -97,14 +97,14 @@ TEST(SweepStore, ABadRowCostsAWarningAndIsMeasuredAgain) {
                             "UPDATE winners SET measured_at = '9999-01-01T00:00:00Z'"}) {
         const TemporaryFolder folder;
         RecordingSink sink;
-        const SweepResult first = run_sweep(race(folder, "first"), sink);
+        const SweepResult first = run_sweep(stored_race(folder, "first"), sink);
         sqlite::Database(folder.path("store"), sqlite::Missing::fail, 1000).execute(sql);
-        const SweepResult second = run_sweep(race(folder, "second"), sink);
+        const SweepResult second = run_sweep(stored_race(folder, "second"), sink);
         EXPECT_EQ(stored_problems(second), 0U);
         EXPECT_EQ(find_winners(second.results).size(), 1U);
         ASSERT_EQ(sink.warnings.size(), 1U) << sql;
         EXPECT_NE(sink.warnings[0].find("measuring that problem again replaces it"), std::string::npos) << sink.warnings[0];
-        const SweepResult third = run_sweep(race(folder, "third"), sink);
+        const SweepResult third = run_sweep(stored_race(folder, "third"), sink);
         EXPECT_EQ(stored_problems(third), 1U) << sql;
     }
 }
@@ -112,8 +112,8 @@ TEST(SweepStore, ABadRowCostsAWarningAndIsMeasuredAgain) {
 TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    const SweepResult first = run_sweep(race(folder, "first"), sink);
-    const SweepResult second = run_sweep(race(folder, "second"), sink);
+    const SweepResult first = run_sweep(stored_race(folder, "first"), sink);
+    const SweepResult second = run_sweep(stored_race(folder, "second"), sink);
     std::map<std::string, nlohmann::json> before;
     for (const Record& record : first.results.records) {
         before.emplace(record.candidate.identity(), to_json(record));
@@ -128,7 +128,7 @@ TEST(SweepStore, TheRecordIsTheOneThatWasMeasured) {
 TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
     const std::vector<std::pair<const char*, std::function<void(const TemporaryFolder&, SweepOptions&)>>> changes{
         {"nothing", [](const TemporaryFolder&, SweepOptions&) {}},
-        {"kernels", [](const TemporaryFolder& f, SweepOptions&) { f.write("script.yaml", std::string(script) + "seed: 3"); }},
+        {"kernels", [](const TemporaryFolder& f, SweepOptions&) { f.write("script.yaml", std::string(noisy_script) + "seed: 3"); }},
         {"space",
          [](const TemporaryFolder&, SweepOptions& o) {
              o.space.axes.push_back({Axis::stages, {1}});
@@ -140,8 +140,8 @@ TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
     for (const auto& [name, change] : changes) {
         const TemporaryFolder folder;
         RecordingSink sink;
-        run_sweep(race(folder, "first"), sink);
-        SweepOptions options = race(folder, "second");
+        run_sweep(stored_race(folder, "first"), sink);
+        SweepOptions options = stored_race(folder, "second");
         change(folder, options);
         EXPECT_EQ(stored_problems(run_sweep(options, sink)), std::string("nothing") == name ? 1U : 0U) << name;
         EXPECT_EQ(in_store(folder), std::string("nothing") == name ? 1U : 2U) << name;
@@ -151,14 +151,14 @@ TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
 TEST(SweepStore, FreshMeasuresAgainAndReplaces) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    run_sweep(race(folder, "first"), sink);
-    SweepOptions options = race(folder, "second");
+    run_sweep(stored_race(folder, "first"), sink);
+    SweepOptions options = stored_race(folder, "second");
     options.fresh = true;
     options.seed = 5;
     const SweepResult fresh = run_sweep(options, sink);
     EXPECT_EQ(stored_problems(fresh), 0U);
     EXPECT_TRUE(sink.warnings.empty());
-    const SweepResult third = run_sweep(race(folder, "third"), sink);
+    const SweepResult third = run_sweep(stored_race(folder, "third"), sink);
     EXPECT_EQ(stored_problems(third), 1U);
     EXPECT_EQ(line_of(third, 0), line_of(fresh, 0));
     EXPECT_EQ(in_store(folder), 1U);
@@ -167,28 +167,28 @@ TEST(SweepStore, FreshMeasuresAgainAndReplaces) {
 TEST(SweepStore, ExhaustiveFillsAndNeverReadsRandomAndVerifyDoNeither) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    SweepOptions options = race(folder, "random");
+    SweepOptions options = stored_race(folder, "random");
     options.strategy = find_strategy("random");
     options.most_trials_per_problem = 4;
     run_sweep(options, sink);
-    options = race(folder, "verify");
+    options = stored_race(folder, "verify");
     options.verify_only = true;
     run_sweep(options, sink);
     EXPECT_EQ(in_store(folder), 0U);
     for (const char* out : {"once", "again"}) {
-        options = race(folder, out);
+        options = stored_race(folder, out);
         options.strategy = find_strategy("exhaustive");
         EXPECT_EQ(run_sweep(options, sink).results.records.size(), 6U);
         EXPECT_EQ(in_store(folder), 1U);
     }
-    EXPECT_EQ(stored_problems(run_sweep(race(folder, "race"), sink)), 1U);
+    EXPECT_EQ(stored_problems(run_sweep(stored_race(folder, "race"), sink)), 1U);
 }
 
 TEST(SweepStore, OneConfigurationIsMeasuredWheneverItIsAskedFor) {
     const TemporaryFolder folder;
     RecordingSink sink;
     for (const char* out : {"once", "again"}) {
-        SweepOptions options = race(folder, out);
+        SweepOptions options = stored_race(folder, out);
         options.space.axes.front().values = {4};
         EXPECT_EQ(stored_problems(run_sweep(options, sink)), 0U);
     }
@@ -198,9 +198,9 @@ TEST(SweepStore, OneConfigurationIsMeasuredWheneverItIsAskedFor) {
 TEST(SweepStore, WhatFailedOrDidNotFitIsNotKept) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    run_sweep(race(folder, "faulty", "faults: [{config: '*.r8.*', at: compile, do: crash}]\n"), sink);
+    run_sweep(stored_race(folder, "faulty", "faults: [{config: '*.r8.*', at: compile, do: crash}]\n"), sink);
     EXPECT_EQ(in_store(folder), 0U);
-    SweepOptions options = race(folder, "short", "delays: {sample_ms: 3, compile_ms: 150}\n");
+    SweepOptions options = stored_race(folder, "short", "delays: {sample_ms: 3, compile_ms: 150}\n");
     options.budget_s = 0.3;
     EXPECT_LT(run_sweep(options, sink).results.records.size(), 6U);
     EXPECT_EQ(in_store(folder), 0U);
@@ -213,8 +213,8 @@ TEST(SweepStore, WhatFailedOrDidNotFitIsNotKept) {
 TEST(SweepStore, ResumedItGivesTheSameFiles) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    run_sweep(race(folder, "first"), sink);
-    SweepOptions options = race(folder, "second");
+    run_sweep(stored_race(folder, "first"), sink);
+    SweepOptions options = stored_race(folder, "second");
     options.problems = {small_problem(), small_problem(512)};
     run_sweep(options, sink);
     const std::string json = read_file(options.out_folder + "/results.json");
@@ -230,8 +230,8 @@ TEST(SweepStore, ResumedItGivesTheSameFiles) {
 TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    run_sweep(race(folder, "first"), sink);
-    const SweepOptions options = race(folder, "second");
+    run_sweep(stored_race(folder, "first"), sink);
+    const SweepOptions options = stored_race(folder, "second");
     EXPECT_EQ(stored_problems(run_sweep(options, sink)), 1U);
     const std::string path = options.out_folder + "/journal.jsonl";
     const std::string journal = read_file(path);
@@ -244,7 +244,7 @@ TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
 TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    SweepOptions whole = race(folder, "whole");
+    SweepOptions whole = stored_race(folder, "whole");
     whole.problems = {small_problem(), small_problem(512), small_problem(1024)};
     const SweepResult first = run_sweep(whole, sink);
     whole.out_folder = folder.make_folder("again");
@@ -266,13 +266,13 @@ TEST(SweepStore, AStoreThatCannotBeUsedCostsOneWarning) {
     const TemporaryFolder folder;
     folder.write("store", std::string(5000, 'x'));
     RecordingSink sink;
-    const SweepResult result = run_sweep(race(folder, "damaged"), sink);
+    const SweepResult result = run_sweep(stored_race(folder, "damaged"), sink);
     EXPECT_EQ(result.results.records.size(), 6U);
     ASSERT_EQ(sink.warnings.size(), 1U);
     EXPECT_EQ(sink.warnings[0].rfind("no store of winners: " + folder.path("store") + ": is damaged", 0), 0U) << sink.warnings[0];
     EXPECT_EQ(read_file(folder.path("store")), std::string(5000, 'x'));
 
-    SweepOptions options = race(folder, "unwritable");
+    SweepOptions options = stored_race(folder, "unwritable");
     options.store = folder.path("store/below/a/file");
     RecordingSink other;
     EXPECT_EQ(run_sweep(options, other).results.records.size(), 6U);
@@ -282,7 +282,7 @@ TEST(SweepStore, AStoreThatCannotBeUsedCostsOneWarning) {
 TEST(SweepStore, ProcessorsTakeTheirBuildsTimesAgain) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    SweepOptions options = race(folder, "first");
+    SweepOptions options = stored_race(folder, "first");
     options.backend = Backend::cpu;
     options.replay_script.clear();
     options.problems = {small_problem(64, 1024)};

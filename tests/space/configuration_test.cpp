@@ -79,7 +79,7 @@ struct BadKey {
     const char* says;
 };
 
-class BadConfigurationKey : public testing::TestWithParam<BadKey> {};
+class BadConfigurationKey : public ::testing::TestWithParam<BadKey> {};
 
 TEST_P(BadConfigurationKey, SaysWhatIsWrongAndWhatWouldBeRight) {
     try {
@@ -92,26 +92,27 @@ TEST_P(BadConfigurationKey, SaysWhatIsWrongAndWhatWouldBeRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, BadConfigurationKey,
-                         testing::Values(BadKey{"", "w<num_warps>"}, BadKey{"w4", "has 1 of the 7 parts that every key has"},
-                                         BadKey{"w4.t\n128.r1.row.registers.masked.per_row", "is not"},
-                                         BadKey{"w3.t128.r1.row.registers.masked.per_row", "a power of two from 1 to 32"},
-                                         BadKey{"w-4.t128.r1.row.registers.masked.per_row", "'w-4' is not"},
-                                         BadKey{"w99999999999.t128.r1.row.registers.masked.per_row", "from 1 to 32"},
-                                         BadKey{"w4.t128.r0.row.registers.masked.per_row", "r<rows_per_program>, a whole number from 1"},
-                                         BadKey{"w4.t128.r1.brow.registers.masked.per_row", "'brow' is not b<block_size>"},
-                                         BadKey{"w4.t128.r1.64.registers.masked.per_row", "'64' is not b<block_size>"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_cache_global", "one of default, streaming, cg"},
-                                         BadKey{"w4.t128.r1.b0.registers.masked.per_row", "b<block_size>, a power of two from 1"},
-                                         BadKey{"w4.t128.r1.row.registers.mask.per_row", "a reduction: where, masked, guard, even"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.tile64x64", "tile<R>x<C>x<W>"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_", "one of default, streaming, cg"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.zebra", "a known part"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.publish", "'publish' is not a known part"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.deferred", "'deferred' is not a known part"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.d9", "a whole number from 0 to 8"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.spilt", "'spilt' is not a known part"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.p0", "a whole number from 1 to 64"},
-                                         BadKey{"w4.t128.r1.row.registers.masked.per_row.", "a known part"}));
+                         ::testing::Values(BadKey{"", "w<num_warps>"}, BadKey{"w4", "has 1 of the 7 parts that every key has"},
+                                           BadKey{"w4.t\n128.r1.row.registers.masked.per_row", "is not"},
+                                           BadKey{"w3.t128.r1.row.registers.masked.per_row", "a power of two from 1 to 32"},
+                                           BadKey{"w-4.t128.r1.row.registers.masked.per_row", "'w-4' is not"},
+                                           BadKey{"w99999999999.t128.r1.row.registers.masked.per_row", "from 1 to 32"},
+                                           BadKey{"w4.t128.r0.row.registers.masked.per_row", "r<rows_per_program>, a whole number from 1"},
+                                           BadKey{"w4.t128.r1.brow.registers.masked.per_row", "'brow' is not b<block_size>"},
+                                           BadKey{"w4.t128.r1.64.registers.masked.per_row", "'64' is not b<block_size>"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_cache_global",
+                                                  "one of default, streaming, cg"},
+                                           BadKey{"w4.t128.r1.b0.registers.masked.per_row", "b<block_size>, a power of two from 1"},
+                                           BadKey{"w4.t128.r1.row.registers.mask.per_row", "a reduction: where, masked, guard, even"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.tile64x64", "tile<R>x<C>x<W>"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.ld_", "one of default, streaming, cg"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.zebra", "a known part"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.publish", "'publish' is not a known part"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.deferred", "'deferred' is not a known part"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.d9", "a whole number from 0 to 8"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.spilt", "'spilt' is not a known part"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.p0", "a whole number from 1 to 64"},
+                                           BadKey{"w4.t128.r1.row.registers.masked.per_row.", "a known part"}));
 
 }  // namespace
 }  // namespace normtune

@@ -31,7 +31,7 @@ DeviceInfo device_of(int warp_size, int compute_units) {
     return device;
 }
 
-Problem problem_of(std::int64_t rows, std::int64_t cols, Mode mode = Mode::forward) {
+Problem planned_problem(std::int64_t rows, std::int64_t cols, Mode mode = Mode::forward) {
     Problem problem;
     problem.shape = {rows, cols, cols};
     problem.operation.mode = mode;
@@ -182,8 +182,8 @@ SearchSpace random_space(std::mt19937_64& random) {
 
 TEST(Plan, CountsAreThoseOfTheDefinition) {
     std::mt19937_64 random(20240607);
-    const std::vector<Problem> problems{problem_of(8192, 4096), problem_of(1, 128), problem_of(7, 1000, Mode::backward),
-                                        problem_of(40, 64, Mode::full)};
+    const std::vector<Problem> problems{planned_problem(8192, 4096), planned_problem(1, 128), planned_problem(7, 1000, Mode::backward),
+                                        planned_problem(40, 64, Mode::full)};
     BackendTraits traits{Backend::cpu, {{Axis::vector_bytes, "the vector's width is the instruction set's"}}, {}};
     traits.limits.push_back({"cpu.registers",
                              "a row in registers is short",
@@ -204,8 +204,8 @@ TEST(Plan, CountsAreThoseOfTheDefinition) {
 
 TEST(Plan, IsExactUnderTheLimitsOfEachBackend) {
     std::mt19937_64 random(7);
-    const std::vector<Problem> problems{problem_of(8192, 4096), problem_of(64, 512, Mode::backward), problem_of(1, 409),
-                                        problem_of(32768, 128, Mode::full)};
+    const std::vector<Problem> problems{planned_problem(8192, 4096), planned_problem(64, 512, Mode::backward), planned_problem(1, 409),
+                                        planned_problem(32768, 128, Mode::full)};
     for (const char* arch : {"sm_90", "gfx942"}) {
         const DeviceInfo device = describe_architecture(arch);
         for (int i = 0; i < 8; ++i) {
@@ -221,7 +221,8 @@ TEST(Plan, IsExactUnderTheLimitsOfEachBackend) {
 TEST(Plan, CountsElevenBillionPoints) {
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");
-    const ProblemPlan plan = plan_problem(problem_of(8192, 4096, Mode::backward), space, backend_traits(device.backend), device, false, {});
+    const ProblemPlan plan =
+        plan_problem(planned_problem(8192, 4096, Mode::backward), space, backend_traits(device.backend), device, false, {});
     EXPECT_GT(plan.points, 10000000000U);
     EXPECT_GT(plan.kept, 10U);
     std::uint64_t sum = plan.kept;
@@ -237,7 +238,7 @@ TEST(Plan, ThreadsPerRowRuleKeepsAllWhereNothingIsLeft) {
     space.rules = {rule_of("serial", "threads_per_row == threads"), default_threads_per_row_rule()};
     const auto kept = [&](std::int64_t cols) {
         std::set<int> warps;
-        const ProblemPlan plan = plan_problem(problem_of(8192, cols), space, no_traits(), device_of(64, 304), false,
+        const ProblemPlan plan = plan_problem(planned_problem(8192, cols), space, no_traits(), device_of(64, 304), false,
                                               [&](const Configuration& c, const RuleTally*) { warps.insert(c.num_warps); });
         EXPECT_EQ(plan.tallies.back().lifted, cols == 32768);
         return warps;
@@ -250,7 +251,7 @@ TEST(Plan, ThreadsPerRowRuleKeepsAllWhereNothingIsLeft) {
 
 TEST(Plan, ARuleThatNothingReachesIsNotLifted) {
     SearchSpace space{"s", {{Axis::stages, {1, 2}}}, {rule_of("none", "0"), rule_of("lenient", "0", true)}};
-    const ProblemPlan plan = plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {});
+    const ProblemPlan plan = plan_problem(planned_problem(8, 2048), space, no_traits(), device_of(32, 4), false, {});
     EXPECT_EQ(plan.kept, 0U);
     EXPECT_FALSE(plan.tallies.back().lifted);
 }
@@ -259,13 +260,13 @@ TEST(Plan, AnUndefinedRuleIsAnErrorOnlyWhereAPointReachesIt) {
     SearchSpace space{"s", {{Axis::load_hint, {0, 1}}, {Axis::store_hint, {0, 1}}}, {}};
     const Rule undefined = rule_of("ratio", "1 / (store_hint - default)");
     space.rules = {undefined};
-    EXPECT_THROW(plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {}), InputError);
+    EXPECT_THROW(plan_problem(planned_problem(8, 2048), space, no_traits(), device_of(32, 4), false, {}), InputError);
     space.rules = {rule_of("streams", "store_hint == streaming"), undefined};
-    const ProblemPlan plan = plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {});
+    const ProblemPlan plan = plan_problem(planned_problem(8, 2048), space, no_traits(), device_of(32, 4), false, {});
     EXPECT_EQ(plan.kept, 2U);
     space.rules = {rule_of("streams", "store_hint == streaming"), undefined};
     space.rules.back().keep_all_if_none = true;
-    EXPECT_NO_THROW(plan_problem(problem_of(8, 2048), space, no_traits(), device_of(32, 4), false, {}));
+    EXPECT_NO_THROW(plan_problem(planned_problem(8, 2048), space, no_traits(), device_of(32, 4), false, {}));
 }
 
 TEST(Plan, DxIsDeferredWhereSumsArePublishedAndAProgramHasTheSteps) {
@@ -276,7 +277,7 @@ TEST(Plan, DxIsDeferredWhereSumsArePublishedAndAProgramHasTheSteps) {
                             {}};
     const auto kept = [&](std::int64_t rows, Mode mode) {
         std::set<std::string> keys;
-        plan_problem(problem_of(rows, 2048, mode), space, no_traits(), device_of(32, 4), false,
+        plan_problem(planned_problem(rows, 2048, mode), space, no_traits(), device_of(32, 4), false,
                      [&](const Configuration& c, const RuleTally*) {
                          keys.insert(fmt::format("{}.d{}", dgamma_names.name(c.dgamma), c.deferred_steps));
                      });
@@ -307,7 +308,7 @@ TEST(Plan, ARuleOfTooManyCombinationsIsRefused) {
                        up_to(Axis::waves_per_eu, 16),
                        up_to(Axis::stages, 3)},
                       {rule_of("sum", "rows_per_program + programs_per_sm + load_hint + store_hint + waves_per_eu + stages > 0")}};
-    const auto plan = [&] { return plan_problem(problem_of(1 << 20, 2048), space, no_traits(), device_of(32, 4), false, {}); };
+    const auto plan = [&] { return plan_problem(planned_problem(1 << 20, 2048), space, no_traits(), device_of(32, 4), false, {}); };
     std::string told;
     try {
         plan();
@@ -325,7 +326,7 @@ TEST(Plan, TheVisitorSeesPointsInAFixedOrder) {
     const SearchSpace space = random_space(random);
     const auto keys = [&] {
         std::vector<std::string> out;
-        plan_problem(problem_of(64, 4096), space, no_traits(), device_of(32, 8), true,
+        plan_problem(planned_problem(64, 4096), space, no_traits(), device_of(32, 8), true,
                      [&](const Configuration& c, const RuleTally*) { out.push_back(point_text(c, space)); });
         return out;
     };
@@ -357,7 +358,7 @@ TEST(Plan, TenMillionPointsTakeSeconds) {
     ASSERT_GE(space.points(), 10000000U);
     const auto begin = std::chrono::steady_clock::now();
     std::uint64_t visited = 0;
-    const ProblemPlan plan = plan_problem(problem_of(8192, 4096, Mode::backward), space, no_traits(), device_of(32, 132), true,
+    const ProblemPlan plan = plan_problem(planned_problem(8192, 4096, Mode::backward), space, no_traits(), device_of(32, 132), true,
                                           [&](const Configuration&, const RuleTally*) { ++visited; });
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     EXPECT_EQ(visited, space.points());

@@ -11,7 +11,7 @@
 namespace normtune {
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string shard_error(std::string_view text) {
     try {
         return parse_shard(text).text() + " is no error";
     } catch (const InputError& error) {
@@ -25,7 +25,7 @@ TEST(Shard, ReadsWhatItPrints) {
     EXPECT_EQ(parse_shard(Shard{7, most_shards}.text()), (Shard{7, most_shards}));
     for (const char* wrong : {"", "x", "2", "/", "2/", "/4", "0/4", "5/4", "1/0", "-1/4", "1/-4", "1/4/4", " 1/4", "1/4 ", "1.0/4", "+1/4",
                               "1/100001", "99999999999/99999999999"}) {
-        EXPECT_NE(error_of(wrong).find("is no shard; I/N is the I-th of N parts"), std::string::npos) << wrong;
+        EXPECT_NE(shard_error(wrong).find("is no shard; I/N is the I-th of N parts"), std::string::npos) << wrong;
     }
 }
 

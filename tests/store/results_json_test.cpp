@@ -19,13 +19,13 @@ using nlohmann::json;
 using testing::RandomRecords;
 using testing::TemporaryFolder;
 
-std::string written(const Results& results) {
+std::string written_json(const Results& results) {
     const TemporaryFolder folder;
     write_results_json(results, folder / "results.json");
     return read_file(folder / "results.json");
 }
 
-std::string error_of(const std::string& path) {
+std::string json_error(const std::string& path) {
     try {
         read_results_json(path);
     } catch (const InputError& error) {
@@ -35,7 +35,7 @@ std::string error_of(const std::string& path) {
 }
 
 TEST(ResultsJson, Golden) {
-    testing::expect_golden(written(testing::sample_results()), "store/results.json");
+    testing::expect_golden(written_json(testing::sample_results()), "store/results.json");
 }
 
 TEST(ResultsJson, RoundTrips) {
@@ -55,7 +55,7 @@ TEST(ResultsJson, RoundTrips) {
         for (std::size_t i = 0; i < after.records.size(); ++i) {
             EXPECT_EQ(to_json(after.records[i]), to_json(before.records[i]));
         }
-        EXPECT_EQ(written(after), written(before));
+        EXPECT_EQ(written_json(after), written_json(before));
     }
 }
 
@@ -65,7 +65,7 @@ public:
     explicit Endless(int records) : left_(records) {
         Results results = testing::sample_results();
         results.records.resize(1);
-        text_ = written(results);
+        text_ = written_json(results);
         const std::size_t begin = text_.find("\"records\": [") + 12;
         const std::size_t end = text_.rfind("\n]");
         record_ = text_.substr(begin, end - begin);
@@ -110,10 +110,10 @@ TEST(ResultsJson, RecordsAreGivenAwayAsTheyAreRead) {
 TEST(ResultsJson, WhatIsWrongWithARecordIsToldBehindWhatIsWrongWithTheFile) {
     const TemporaryFolder folder;
     const auto error_with = [&](const std::function<void(json&)>& change) {
-        json document = json::parse(written(testing::sample_results()));
+        json document = json::parse(written_json(testing::sample_results()));
         change(document);
         write_file_atomically(folder / "results.json", document.dump());
-        return error_of(folder / "results.json").substr(folder.path().size());
+        return json_error(folder / "results.json").substr(folder.path().size());
     };
     const auto spoil = [](json& document) { document["records"][3]["outcome"] = "lost"; };
     EXPECT_EQ(error_with(spoil).find("/results.json: records/3/outcome: unknown value 'lost'"), 0U) << error_with(spoil);
@@ -124,15 +124,15 @@ TEST(ResultsJson, WhatIsWrongWithARecordIsToldBehindWhatIsWrongWithTheFile) {
     EXPECT_EQ(error_with(newer).find("/results.json: schema_version: 9999 was written by a newer normtune"), 0U) << error_with(newer);
     EXPECT_EQ(error_with([](json& document) { document["records"] = 5; }).find("/results.json: records: expected an array"), 0U);
     EXPECT_EQ(error_with([](json& document) { document["records"][1] = 5; }).find("/results.json: records/1: expected an object"), 0U);
-    std::string twice = written(testing::sample_results());
+    std::string twice = written_json(testing::sample_results());
     twice.insert(twice.rfind("{\"arch\"") + 1, "\"arch\":\"x\",");
     write_file_atomically(folder / "twice.json", twice);
-    EXPECT_EQ(error_of(folder / "twice.json").substr(folder.path().size()), "/twice.json: records/4: the member \"arch\" is there twice");
+    EXPECT_EQ(json_error(folder / "twice.json").substr(folder.path().size()), "/twice.json: records/4: the member \"arch\" is there twice");
 }
 
 TEST(ResultsJson, WhatIsWrongWithAVerificationIsToldToJudgesToo) {
     const TemporaryFolder folder;
-    json document = json::parse(written(testing::sample_results()));
+    json document = json::parse(written_json(testing::sample_results()));
     const std::string path = folder / "results.json";
     const auto read = [&]() -> std::string {
         write_file_atomically(path, document.dump());
@@ -157,23 +157,23 @@ TEST(ResultsJson, PlansAreReadOneByOneAndToldBeforeRecords) {
         many.plans.push_back(plan);
     }
     write_results_json(many, folder / "results.json");
-    EXPECT_EQ(written(read_results_json(folder.path())), written(many));
-    json document = json::parse(written(testing::sample_results()));
+    EXPECT_EQ(written_json(read_results_json(folder.path())), written_json(many));
+    json document = json::parse(written_json(testing::sample_results()));
     document["plans"][0]["kept"] = -1;
     document["records"][0]["outcome"] = "lost";
     write_file_atomically(folder / "results.json", document.dump());
-    EXPECT_EQ(error_of(folder / "results.json").substr(folder.path().size()),
+    EXPECT_EQ(json_error(folder / "results.json").substr(folder.path().size()),
               "/results.json: plans/0/kept: expected a whole number from 0, got the number '-1'");
 }
 
 TEST(ResultsJson, ErrorsNameFileAndPlace) {
     const TemporaryFolder folder;
     const std::string path = folder / "results.json";
-    EXPECT_EQ(error_of(folder.path()), path + ": there is no such file");
-    const json good = json::parse(written(testing::sample_results()));
+    EXPECT_EQ(json_error(folder.path()), path + ": there is no such file");
+    const json good = json::parse(written_json(testing::sample_results()));
     const auto error_with = [&](const json& document) {
         write_file_atomically(path, document.dump());
-        return error_of(path);
+        return json_error(path);
     };
     ASSERT_EQ(error_with(good), "no error");
 
@@ -192,17 +192,17 @@ TEST(ResultsJson, ErrorsNameFileAndPlace) {
     EXPECT_EQ(error_with(json::array()), path + ": is no results.json: it begins with '[' and not with '{'");
 
     write_file_atomically(path, "");
-    EXPECT_EQ(error_of(path), path + ": is no results.json: it is empty");
+    EXPECT_EQ(json_error(path), path + ": is no results.json: it is empty");
     write_file_atomically(path, " \n");
-    EXPECT_EQ(error_of(path), path + ": is no results.json: it is empty");
+    EXPECT_EQ(json_error(path), path + ": is no results.json: it is empty");
     write_file_atomically(path, "\xEF\xBB\xBF\n" + good.dump());
-    EXPECT_EQ(error_of(path), "no error");
+    EXPECT_EQ(json_error(path), "no error");
     write_file_atomically(path, std::string("\x7f"
                                             "ELF\x02\0\0\0",
                                             8));
-    EXPECT_EQ(error_of(path).find(path + ": is no results.json: it begins with '"), 0u);
+    EXPECT_EQ(json_error(path).find(path + ": is no results.json: it begins with '"), 0u);
     write_file_atomically(path, "{\"x\":" + std::string(200000, '['));
-    EXPECT_EQ(error_of(path), path + ": lists and objects in each other, over 200 deep");
+    EXPECT_EQ(json_error(path), path + ": lists and objects in each other, over 200 deep");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using testing::TemporaryFolder;
 
-std::string written(const Results& results) {
+std::string written_liger(const Results& results) {
     const TemporaryFolder folder;
     write_liger_csv(results, folder / "liger.csv");
     return read_file(folder / "liger.csv");
@@ -25,11 +25,11 @@ std::string written(const Results& results) {
 enum Column { kernel, provider, mode, metric, unit, x_name, x_label, x_value, y50, y20, y80, config, gpu, time, version };
 
 TEST(LigerCsv, Golden) {
-    testing::expect_golden(written(testing::sample_results()), "store/liger.csv");
+    testing::expect_golden(written_liger(testing::sample_results()), "store/liger.csv");
 }
 
 TEST(LigerCsv, HasLigersColumnsAndTheWinnersOfEachProblem) {
-    const auto rows = testing::read_csv(written(testing::sample_results()));
+    const auto rows = testing::read_csv(written_liger(testing::sample_results()));
     EXPECT_EQ(rows[0], (std::vector<std::string>{"kernel_name", "kernel_provider", "kernel_operation_mode", "metric_name", "metric_unit",
                                                  "x_name", "x_label", "x_value", "y_value_50", "y_value_20", "y_value_80",
                                                  "extra_benchmark_config_str", "gpu_name", "timestamp", "liger_version"}));
@@ -54,7 +54,7 @@ TEST(LigerCsv, TheConfigurationOfAPlainProblemIsLigersText) {
     Results results = testing::sample_results();
     results.records.resize(1);
     results.records[0].problem.shape = {2048, 1024, 1024};
-    EXPECT_EQ(testing::read_csv(written(results))[1][config], R"({"M": 2048, "dtype": "torch.bfloat16", "eps": 1e-06})");
+    EXPECT_EQ(testing::read_csv(written_liger(results))[1][config], R"({"M": 2048, "dtype": "torch.bfloat16", "eps": 1e-06})");
 }
 
 TEST(LigerCsv, RowsDifferInWhatTheirPlotsSelectBy) {
@@ -68,7 +68,7 @@ TEST(LigerCsv, RowsDifferInWhatTheirPlotsSelectBy) {
         record.device = "one";
         problems.insert(record.problem.key());
     }
-    const auto rows = testing::read_csv(written(results));
+    const auto rows = testing::read_csv(written_liger(results));
     std::set<std::vector<std::string>> keys;
     for (std::size_t i = 1; i < rows.size(); ++i) {
         ASSERT_EQ(rows[i].size(), 15u);
@@ -84,7 +84,7 @@ TEST(LigerCsv, OnlyPassedTrialsCount) {
     for (Record& record : results.records) {
         record.outcome = Outcome::incorrect;
     }
-    EXPECT_EQ(testing::read_csv(written(results)).size(), 1u);
+    EXPECT_EQ(testing::read_csv(written_liger(results)).size(), 1u);
 }
 
 TEST(LigerCsv, WithoutRanksTheFastestStandsForItsProblem) {
@@ -93,7 +93,7 @@ TEST(LigerCsv, WithoutRanksTheFastestStandsForItsProblem) {
     for (Record& record : results.records) {
         record.measurement->rank = 0;
     }
-    EXPECT_EQ(std::stod(testing::read_csv(written(results))[1][y50]), 0.09025);
+    EXPECT_EQ(std::stod(testing::read_csv(written_liger(results))[1][y50]), 0.09025);
 }
 
 }  // namespace

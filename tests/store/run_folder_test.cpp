@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-std::string error_of(const std::string& out) {
+std::string folder_error(const std::string& out) {
     try {
         create_run_folder(out);
     } catch (const InputError& error) {
@@ -66,7 +66,7 @@ TEST(RunFolder, DefaultNeedsResultsToBeAFolder) {
     const TemporaryFolder folder;
     const InFolder here(folder.path());
     write_file_atomically("results", "a file");
-    EXPECT_EQ(error_of("").find("system: results"), 0u) << error_of("");
+    EXPECT_EQ(folder_error("").find("system: results"), 0u) << folder_error("");
     EXPECT_EQ(read_file("results"), "a file");
 }
 
@@ -104,20 +104,21 @@ TEST(RunFolder, RefusesWhatIsInUse) {
     const std::string out = folder / "run";
     fs::create_directory(out);
     write_file_atomically(out + "/notes.txt", "mine");
-    EXPECT_EQ(error_of(out), out + ": is not empty; --out needs a new or empty folder (--resume goes on with a run)");
+    EXPECT_EQ(folder_error(out), out + ": is not empty; --out needs a new or empty folder (--resume goes on with a run)");
     write_file_atomically(out + "/journal.jsonl", "");
-    EXPECT_EQ(error_of(out), out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
-    EXPECT_EQ(error_of(out + "/notes.txt"), out + "/notes.txt: is a file where --out needs a folder");
-    EXPECT_EQ(error_of(out + "/notes.txt/x"), "system: " + out + "/notes.txt/x: the folder cannot be created: Not a directory");
+    EXPECT_EQ(folder_error(out), out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
+    EXPECT_EQ(folder_error(out + "/notes.txt"), out + "/notes.txt: is a file where --out needs a folder");
+    EXPECT_EQ(folder_error(out + "/notes.txt/x"), "system: " + out + "/notes.txt/x: the folder cannot be created: Not a directory");
 }
 
 TEST(RunFolder, SaysWhereItCannotWrite) {
-    EXPECT_EQ(error_of("/proc/normtune/run").find("system: /proc/normtune/run: the folder cannot be created: "), 0u);
-    EXPECT_EQ(error_of(std::string(5000, 'x')), "system: " + std::string(5000, 'x') + ": the folder cannot be created: File name too long");
+    EXPECT_EQ(folder_error("/proc/normtune/run").find("system: /proc/normtune/run: the folder cannot be created: "), 0u);
+    EXPECT_EQ(folder_error(std::string(5000, 'x')),
+              "system: " + std::string(5000, 'x') + ": the folder cannot be created: File name too long");
     if (::geteuid() != 0) {
         const TemporaryFolder folder;
         fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
-        EXPECT_EQ(error_of(folder.path()), "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
+        EXPECT_EQ(folder_error(folder.path()), "system: " + folder.path() + ": the folder cannot be written to: Permission denied");
         fs::permissions(folder.path(), fs::perms::owner_all);
     }
 }

@@ -45,7 +45,7 @@ void put(const std::string& path, const std::vector<StoredProblem>& problems) {
     WinnerStore::open_or_create(path).put(problems);
 }
 
-void run_sql(const std::string& path, const char* sql) {
+void change_store(const std::string& path, const char* sql) {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
@@ -137,12 +137,12 @@ TEST(WinnerStore, RefusesWhatItCannotReadAndLeavesItAlone) {
     const TemporaryFolder folder;
     const std::string path = folder / "store";
     put(path, {stored(8)});
-    run_sql(path, "PRAGMA user_version = 2");
+    change_store(path, "PRAGMA user_version = 2");
     EXPECT_NE(refusal<InputError>(path).find("newer normtune"), std::string::npos);
     EXPECT_TRUE(std::filesystem::exists(path));
 
     const std::string others = folder / "others";
-    run_sql(others, "CREATE TABLE places (name TEXT)");
+    change_store(others, "CREATE TABLE places (name TEXT)");
     EXPECT_NE(refusal<InputError>(others).find("another program"), std::string::npos);
 
     const std::string text = folder / "text";
@@ -152,9 +152,9 @@ TEST(WinnerStore, RefusesWhatItCannotReadAndLeavesItAlone) {
 
     const std::string row = folder / "row";
     put(row, {stored(8)});
-    run_sql(row, "UPDATE winners SET records = '[{\"timestamp\": 3}]'");
+    change_store(row, "UPDATE winners SET records = '[{\"timestamp\": 3}]'");
     EXPECT_EQ(refusal<InputError>(row).rfind(row + ": ", 0), 0U) << refusal<InputError>(row);
-    run_sql(row, "UPDATE winners SET records = '[]'");
+    change_store(row, "UPDATE winners SET records = '[]'");
     EXPECT_NE(refusal<InputError>(row).find("holds no trial"), std::string::npos);
 }
 
@@ -178,7 +178,7 @@ TEST(WinnerStore, ARowThatNoSweepPutsThereIsToldAndReplaced) {
         const TemporaryFolder folder;
         const std::string path = folder / "store";
         put(path, {stored(8, "2026-01-01T00:00:00Z")});
-        run_sql(path, sql.c_str());
+        change_store(path, sql.c_str());
         std::string said;
         try {
             WinnerStore::open(path)->find(stored(8).identity, stored(8).problem());

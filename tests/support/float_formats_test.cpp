@@ -14,7 +14,7 @@ struct Format {
     std::uint16_t largest;  // code of the largest finite value
 };
 
-class SixteenBit : public testing::TestWithParam<Format> {};
+class SixteenBit : public ::testing::TestWithParam<Format> {};
 
 TEST_P(SixteenBit, EveryCodeComesBack) {
     const Format& format = GetParam();
@@ -63,8 +63,8 @@ TEST_P(SixteenBit, OverflowsHalfAStepAboveTheLargest) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, SixteenBit,
-                         testing::Values(Format{bf16_to_float, bf16_from_float, round_to_bf16, 0x7f7f},
-                                         Format{fp16_to_float, fp16_from_float, round_to_fp16, 0x7bff}));
+                         ::testing::Values(Format{bf16_to_float, bf16_from_float, round_to_bf16, 0x7f7f},
+                                           Format{fp16_to_float, fp16_from_float, round_to_fp16, 0x7bff}));
 
 TEST(Fp16, KnownValues) {
     EXPECT_EQ(fp16_to_float(0x3c00), 1.0f);

@@ -21,7 +21,7 @@ using testing::refusal;
 using testing::TemporaryFolder;
 using testing::write_candidate;
 
-Problem problem() {
+Problem manifest_problem() {
     return parse_problem_key("rms_norm/forward/bf16/llama/256x1024");
 }
 
@@ -30,9 +30,9 @@ LaunchManifest read(const json& document) {
 }
 
 TEST(LaunchManifest, IsReadAsItIsWritten) {
-    const LaunchManifest manifest = read(manifest_json(problem()));
+    const LaunchManifest manifest = read(manifest_json(manifest_problem()));
     EXPECT_EQ(manifest.key, "norm_v2");
-    EXPECT_TRUE(manifest.problem.same_work(problem()));
+    EXPECT_TRUE(manifest.problem.same_work(manifest_problem()));
     EXPECT_EQ(manifest.code_file, "kernel.cubin");
     const gpu::Launch& launch = manifest.plan.launches.at(0);
     EXPECT_EQ(launch.programs(), 256);
@@ -50,7 +50,7 @@ TEST(LaunchManifest, IsReadAsItIsWritten) {
 
 TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
     const auto error_of = [](const char* pointer, const json& value) {
-        json bad = manifest_json(problem());
+        json bad = manifest_json(manifest_problem());
         bad[json::json_pointer(pointer)] = value;
         return refusal([&] { read(bad); });
     };
@@ -81,14 +81,14 @@ TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
         const std::string error = error_of(pointer, value);
         EXPECT_EQ(error.find(expected), 0U) << pointer << ": " << error;
     }
-    json missing = manifest_json(problem());
+    json missing = manifest_json(manifest_problem());
     missing.erase("arch");
     EXPECT_NE(refusal([&] { read(missing); }).find("\"arch\" is missing"), std::string::npos);
 }
 
 TEST(LaunchManifest, OfAFolderHasItsNameAndItsCode) {
     const TemporaryFolder folder;
-    const std::string at = write_candidate(folder, "vendor", manifest_json(problem()));
+    const std::string at = write_candidate(folder, "vendor", manifest_json(manifest_problem()));
     const auto manifest = KernelFolder::load(at + "/")->single();
     EXPECT_EQ(manifest->provider, "vendor");
     EXPECT_EQ(manifest->code_digest, content_hash("machine code"));
@@ -102,7 +102,7 @@ TEST(LaunchManifest, OfAFolderHasItsNameAndItsCode) {
 TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
     const TemporaryFolder folder;
     const auto error_of = [&](const char* pointer, const json& value, const std::string& name = "kernel") {
-        json bad = manifest_json(problem());
+        json bad = manifest_json(manifest_problem());
         bad[json::json_pointer(pointer)] = value;
         const std::string at = write_candidate(folder, name, bad);
         return refusal([&] { KernelFolder::load(at); });
@@ -120,7 +120,7 @@ TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
 }
 
 TEST(LaunchManifest, MayStateARoundingContract) {
-    json file = manifest_json(problem());
+    json file = manifest_json(manifest_problem());
     EXPECT_FALSE(read(file).rounding.has_value());
     file["rounding"] = {{"forward", {"normal"}}, {"backward", {"normal", "gradient", "terms"}}};
     const LaunchManifest manifest = read(file);
@@ -187,7 +187,7 @@ TEST(LaunchManifest, SchemaPageAndFileNameTheSameMembers) {
     for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
         of_page.insert((*at)[1]);
     }
-    LaunchManifest manifest = read(manifest_json(problem()));
+    LaunchManifest manifest = read(manifest_json(manifest_problem()));
     manifest.normtune_version = manifest.provider = manifest.compiler = manifest.code.hash = "any";
     manifest.options = {"-DN=1"};
     manifest.plan.launches[0].cluster = {2, 1, 1};

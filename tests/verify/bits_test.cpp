@@ -50,7 +50,7 @@ BitsCheck compare(const char* key, Planted planted, Order order = Order::lanes16
     return BitsComparer(device, parse_problem_key(key)).compare(Configuration{});
 }
 
-class Bits : public testing::TestWithParam<const char*> {};
+class Bits : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Bits, OfRowsAreEqualAloneAndInBatches) {
     const BitsCheck check = compare(GetParam(), Planted::nothing);
@@ -71,10 +71,10 @@ TEST_P(Bits, AnOrderThatDependsOnTheRowsPlaceIsTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, Bits,
-                         testing::Values("rms_norm/forward/bf16/llama/40x192", "rms_norm/forward/fp32/gemma/1x96",
-                                         "rms_norm/full/fp16/none/35x96/stride128", "rms_norm/backward/fp32/llama/33x96/in_place",
-                                         "rms_norm/backward/bf16/gemma/40x384", "fused_add_rms_norm/full/bf16/llama/33x128",
-                                         "fused_add_rms_norm/backward/fp32/llama/33x96/in_place"));
+                         ::testing::Values("rms_norm/forward/bf16/llama/40x192", "rms_norm/forward/fp32/gemma/1x96",
+                                           "rms_norm/full/fp16/none/35x96/stride128", "rms_norm/backward/fp32/llama/33x96/in_place",
+                                           "rms_norm/backward/bf16/gemma/40x384", "fused_add_rms_norm/full/bf16/llama/33x128",
+                                           "fused_add_rms_norm/backward/fp32/llama/33x96/in_place"));
 
 TEST(Bits, OfDgammaThatVaryFromLaunchToLaunchAreTold) {
     const BitsCheck check = compare("rms_norm/backward/bf16/llama/100x16/w_fp32", Planted::dgamma_by_launch);

@@ -207,7 +207,7 @@ constexpr Symbol<Driver> functions[] = {
     symbol<&Driver::graph_destroy>("cuGraphDestroy"),
 };
 
-LoadedDriver load() {
+LoadedDriver load_driver() {
     LoadedDriver loaded;
     const std::array<std::string, 3> candidates{"libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
                                                 "/usr/local/nvidia/lib64/libcuda.so.1"};
@@ -239,7 +239,7 @@ LoadedDriver load() {
 }
 
 const LoadedDriver& loaded_driver() {
-    static const LoadedDriver loaded = load();
+    static const LoadedDriver loaded = load_driver();
     return loaded;
 }
 

@@ -24,7 +24,7 @@ struct Nvml {
     const char* (*describe)(int);
 };
 
-constexpr Symbol<Nvml> functions[] = {
+constexpr Symbol<Nvml> nvml_functions[] = {
     symbol<&Nvml::init>("nvmlInit_v2"),
     symbol<&Nvml::driver_version>("nvmlSystemGetDriverVersion"),
     symbol<&Nvml::device_by_pci>("nvmlDeviceGetHandleByPciBusId_v2"),
@@ -40,7 +40,7 @@ struct LoadedNvml {
     std::string why_not;
 };
 
-LoadedNvml load() {
+LoadedNvml load_nvml() {
     LoadedNvml loaded;
     const std::array<std::string, 2> candidates{"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"};
     const DynamicLibrary library(candidates);
@@ -50,7 +50,7 @@ LoadedNvml load() {
     }
     Nvml& api = loaded.api;
     std::string missing;
-    library.load(api, functions, missing);
+    library.load(api, nvml_functions, missing);
     if (!missing.empty()) {
         loaded.why_not = fmt::format("{} has no {}", library.path(), missing);
     } else if (const int result = api.init(); result != 0) {
@@ -60,7 +60,7 @@ LoadedNvml load() {
 }
 
 const LoadedNvml& nvml() {
-    static const LoadedNvml loaded = load();
+    static const LoadedNvml loaded = load_nvml();
     return loaded;
 }
 

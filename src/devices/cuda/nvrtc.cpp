@@ -23,7 +23,7 @@ struct Nvrtc {
     int (*architecture_count)(int*);
     int (*architectures)(int*);
 };
-constexpr Symbol<Nvrtc> own_functions[] = {
+constexpr Symbol<Nvrtc> nvrtc_functions[] = {
     symbol<&Nvrtc::architecture_count>("nvrtcGetNumSupportedArchs"),
     symbol<&Nvrtc::architectures>("nvrtcGetSupportedArchs"),
 };
@@ -45,7 +45,7 @@ std::vector<std::string> candidates() {
     return out;
 }
 
-LoadedNvrtc load() {
+LoadedNvrtc load_nvrtc() {
     LoadedNvrtc loaded;
     const DynamicLibrary library(candidates());
     if (!library.is_open()) {
@@ -55,7 +55,7 @@ LoadedNvrtc load() {
     }
     Nvrtc own{};
     std::string missing = gpu::load_rtc(library, "nvrtc", "CUBIN", loaded.api);
-    library.load(own, own_functions, missing);
+    library.load(own, nvrtc_functions, missing);
     int major = 0;
     int minor = 0;
     if (!missing.empty() || loaded.api.version(&major, &minor) != 0) {
@@ -74,7 +74,7 @@ LoadedNvrtc load() {
 }
 
 const LoadedNvrtc& nvrtc() {
-    static const LoadedNvrtc loaded = load();
+    static const LoadedNvrtc loaded = load_nvrtc();
     return loaded;
 }
 

@@ -7,8 +7,6 @@
 namespace normtune::gpu {
 namespace {
 
-constexpr int capture_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
-
 TensorAddresses addresses(const GpuBuffers& buffers, int set) {
     TensorAddresses out{};
     for (std::size_t role = 0; role < out.size(); ++role) {

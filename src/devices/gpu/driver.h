@@ -25,6 +25,7 @@ using GraphExec = struct GraphExecOpaque*;
 
 inline constexpr Result success = 0;
 inline constexpr Result error_out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY, hipErrorOutOfMemory
+inline constexpr int capture_relaxed = 2;         // CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
 
 enum class Attribute {
     max_threads_per_program,

@@ -19,7 +19,6 @@ constexpr double clocks_hold_s = 0.005;
 constexpr double clock_step = 0.01;
 // Of one value in CUDA and in HIP.
 constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
-constexpr int capture_relaxed = 2;          // CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
 
 /// Does the driver make graphs of streams?
 bool captures(const Driver& driver, Stream stream) {

@@ -28,7 +28,7 @@ struct LoadedHiprtc {
     std::string why_not;
 };
 
-LoadedHiprtc load() {
+LoadedHiprtc load_hiprtc() {
     LoadedHiprtc loaded;
     // ROCm 6 and 7 have a library of its own; in 5 it is part of HIP's run time.
     std::vector<std::string> candidates = rocm_libraries("libhiprtc");
@@ -53,7 +53,7 @@ LoadedHiprtc load() {
 }
 
 const LoadedHiprtc& hiprtc() {
-    static const LoadedHiprtc loaded = load();
+    static const LoadedHiprtc loaded = load_hiprtc();
     return loaded;
 }
 

@@ -20,7 +20,7 @@ constexpr int most_rounds = 9;            // whoever is left then has been raced
 constexpr double race_round_us = 100;     // of a race, and of the finals after it; on a GPU one sample
 constexpr std::size_t most_in_race = 64;  // fewer kernels alternate, and the next race knows the best of this
 /// Noise that is always assumed of one paired ratio: timers tick (as in measure/ranking.cpp).
-constexpr double least_deviation = 1e-3;
+constexpr double least_noise = 1e-3;
 /// The noise is read from this quantile of absolute values: one in ten may be an interruption, but two states that a
 /// kernel switches between are noise. Over a normal variable's standard deviation it is `quantile_of_normal`, and it
 /// uses this share of what n of them tell (its asymptotic efficiency).
@@ -146,7 +146,7 @@ private:
             const double others = static_cast<double>(std::max<std::size_t>(of_.candidates.size(), 2) - 1);
             const double level = (1 - confidence) / (others * (most_rounds - 1));
             // A change from round to round holds the noise of two rounds, as a paired ratio holds that of two contenders.
-            const double usual = std::max(least_deviation, quantile(steps_, noise_quantile) / quantile_of_normal);
+            const double usual = std::max(least_noise, quantile(steps_, noise_quantile) / quantile_of_normal);
             const int degrees = std::max(1, static_cast<int>(efficiency * static_cast<double>(steps_.size())));
             const double t = student_t_quantile(level, degrees);
             for (std::size_t place = 1; place < order.size(); ++place) {

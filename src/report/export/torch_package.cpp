@@ -42,7 +42,7 @@ std::string entry_line(const Problem& problem) {
 }
 
 /// The most rows that the code's offsets reach.
-std::int64_t most_rows(const Configuration& c, const Problem& problem) {
+std::int64_t rows_reached(const Configuration& c, const Problem& problem) {
     const auto wide = [&](std::int64_t rows) { return needs_64_bit_offsets(rows, problem.shape.cols, problem.shape.row_stride); };
     if (c.offset_bits == OffsetBits::_64 || wide(problem.shape.rows)) {
         return no_end;
@@ -56,9 +56,9 @@ std::int64_t most_rows(const Configuration& c, const Problem& problem) {
     return reached;
 }
 
-class Writer {
+class PackageWriter {
 public:
-    explicit Writer(TorchPackage& out) : out_(out) {}
+    explicit PackageWriter(TorchPackage& out) : out_(out) {}
 
     void device(const DeviceInfo& device, const std::vector<const Record*>& winners) {
         device_ = device;
@@ -104,7 +104,7 @@ private:
         }
         Problem wide = records.back()->problem;
         const Configuration& c = *records.back()->candidate.configuration();
-        const std::int64_t reached = most_rows(c, wide);
+        const std::int64_t reached = rows_reached(c, wide);
         if (reached < no_end && c.offset_bits != OffsetBits::_32) {
             wide.shape.rows = reached + 1;
             if (gpu::objection(c, wide, device_).empty()) {
@@ -120,9 +120,9 @@ private:
         const gpu::GridShape grid = gpu::grid_shape(c, problem, device_);
         const bool cooperative = sums && c.dgamma == DgammaMethod::cooperative;
         entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {}\n", rows_to,
-                                most_rows(c, problem), cooperative ? grid.programs : 0, code(problem, c), c.num_warps * device_.warp_size,
-                                gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid), c.rows_per_program,
-                                compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
+                                rows_reached(c, problem), cooperative ? grid.programs : 0, code(problem, c),
+                                c.num_warps * device_.warp_size, gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid),
+                                c.rows_per_program, compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
                                 sums ? dgamma_names.name(c.dgamma) : "-",
                                 gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
                                 c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on,
@@ -165,7 +165,7 @@ TorchPackage torch_package(std::span<const Results> runs) {
         devices[{device.arch, device.name}].push_back(run);
     }
     TorchPackage out;
-    Writer writer(out);
+    PackageWriter writer(out);
     for (const auto& [name, of_device] : devices) {
         const ExportedWinners exported = exported_winners(of_device, false, is_callable);
         DeviceInfo device = exported.device;

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using Kind = DataColumn::Kind;
 
-constexpr std::array<std::string_view, 2> plot_names{"largest", "changes"};
+constexpr std::array<std::string_view, 2> comparison_plots{"largest", "changes"};
 
 bool drawn(const Pair& pair) {
     return pair.judged() && std::isfinite(pair.ratio) && pair.ratio > 0;
@@ -248,11 +248,11 @@ void write_sides(TextSink& out, const Comparison& comparison) {
 }  // namespace
 
 std::vector<std::string> comparison_plot_names() {
-    return {plot_names.begin(), plot_names.end()};
+    return {comparison_plots.begin(), comparison_plots.end()};
 }
 
 Plot comparison_plot(const Comparison& comparison, std::string_view name) {
-    return name == plot_names[0] ? largest_plot(comparison) : changes_plot(comparison);
+    return name == comparison_plots[0] ? largest_plot(comparison) : changes_plot(comparison);
 }
 
 std::string about_comparison(const Comparison& comparison) {
@@ -263,7 +263,7 @@ std::string about_comparison(const Comparison& comparison) {
 void write_comparison_page(TextSink& out, const Comparison& comparison, const Summary& summary) {
     int next_id = 0;
     std::vector<PageSection> sections{{"summary", "Summary", [&](TextSink& to) { write_summary(to, comparison, summary); }}};
-    for (const std::string_view name : plot_names) {
+    for (const std::string_view name : comparison_plots) {
         if (Plot plot = comparison_plot(comparison, name); !plot.panels.empty()) {
             sections.push_back({plot.name, plot.title, [&next_id, plot](TextSink& to) { write_plot(to, plot, next_id); }});
         }

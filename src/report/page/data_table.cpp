@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr NameTable<DataColumn::Kind, 4> kind_names{{"name", "text", "number", "detail"}};
 
-std::string dumped(const json& value) {
+std::string script_text(const json& value) {
     return for_html_script(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -48,10 +48,10 @@ void write_data_table(TextSink& out, std::string_view caption, const std::vector
     out += fmt::format(
         "<div id=\"data-table\" data-caption=\"{}\"><noscript><p>The table needs JavaScript; results.csv has the same rows.</p>"
         "</noscript></div>\n<script type=\"application/json\" id=\"data\">{{\"sort\":{},\"columns\":{},\"rows\":[",
-        for_html(caption), dumped(sorted_by), dumped(head));
+        for_html(caption), script_text(sorted_by), script_text(head));
     for (std::size_t i = 0; i < rows; ++i) {
         out += i == 0 ? "\n" : ",\n";
-        out += dumped(row(i));
+        out += script_text(row(i));
     }
     out += "]}</script>\n";
 }

@@ -12,7 +12,7 @@ namespace normtune {
 namespace {
 
 /// What one row of a panel lost, by problem.
-struct Losses {
+struct NamedLosses {
     std::string name;
     std::vector<std::pair<std::string, double>> by_problem;  // keys
     std::vector<double> values() const {
@@ -25,13 +25,13 @@ struct Losses {
 };
 
 /// A column a row of the panel; quantiles first, then each problem's.
-Numbers loss_numbers(const std::vector<Losses>& rows) {
+Numbers loss_numbers(const std::vector<NamedLosses>& rows) {
     constexpr std::size_t most_problems = 300;
     Numbers out;
     out.headings = {"problem"};
     std::vector<std::string> problems;
     std::map<std::string, std::map<std::string, double>> loss_of;
-    for (const Losses& row : rows) {
+    for (const NamedLosses& row : rows) {
         out.headings.push_back(">" + row.name);
         for (const auto& [problem, loss] : row.by_problem) {
             if (loss_of.try_emplace(problem).second) {
@@ -40,28 +40,28 @@ Numbers loss_numbers(const std::vector<Losses>& rows) {
             loss_of[problem][row.name] = loss;
         }
     }
-    const auto line = [&](const std::string& heading, const std::function<std::string(const Losses&)>& cell) {
+    const auto line = [&](const std::string& heading, const std::function<std::string(const NamedLosses&)>& cell) {
         std::vector<std::string> cells{heading};
-        for (const Losses& row : rows) {
+        for (const NamedLosses& row : rows) {
             cells.push_back(cell(row));
         }
         out.lines.push_back(std::move(cells));
     };
-    line("problems", [](const Losses& row) { return fmt::format("{}", row.by_problem.size()); });
-    line("without loss", [](const Losses& row) {
+    line("problems", [](const NamedLosses& row) { return fmt::format("{}", row.by_problem.size()); });
+    line("without loss", [](const NamedLosses& row) {
         return fmt::format("{}",
                            std::count_if(row.by_problem.begin(), row.by_problem.end(), [](const auto& one) { return one.second <= 0; }));
     });
     for (const auto& [name, q] :
          {std::pair{"quarter", 0.25}, std::pair{"median", 0.5}, std::pair{"three quarters", 0.75}, std::pair{"worst", 1.0}}) {
-        line(name, [share = q](const Losses& row) { return loss_text(quantile(row.values(), share)); });
+        line(name, [share = q](const NamedLosses& row) { return loss_text(quantile(row.values(), share)); });
     }
     if (problems.size() > most_problems) {
         out.lines.push_back({fmt::format("({} problems are too many to be listed here)", problems.size())});
         out.lines.back().resize(out.headings.size());
     } else {
         for (const std::string& problem : problems) {
-            line(problem, [&](const Losses& row) {
+            line(problem, [&](const NamedLosses& row) {
                 const auto found = loss_of[problem].find(row.name);
                 return found == loss_of[problem].end() ? "-" : loss_text(found->second);
             });
@@ -70,14 +70,14 @@ Numbers loss_numbers(const std::vector<Losses>& rows) {
     return out;
 }
 
-Panel loss_panel(std::string group, std::string title, const std::vector<Losses>& rows) {
+Panel loss_panel(std::string group, std::string title, const std::vector<NamedLosses>& rows) {
     Panel panel;
     panel.group = std::move(group);
     panel.title = std::move(title);
     PlotSeries quartiles{"quartiles and median", 0, PlotSeries::Draw::boxes, {}};
     PlotSeries problems{"a problem", 1, PlotSeries::Draw::cloud, {}};
     double worst = 0;
-    for (const Losses& row : rows) {
+    for (const NamedLosses& row : rows) {
         const auto place = static_cast<double>(panel.rows.size());
         panel.rows.push_back(row.name);
         const std::vector<double> values = row.values();
@@ -112,10 +112,10 @@ double weight(const Panel& panel) {
 /// Rows of `name(i)` with the loss of `loss(problem, i)`, a panel an op and mode.
 template <typename Name, typename Loss>
 void add_audit_panels(Plot& plot, const Audit& audit, std::size_t count, const Name& name, const Loss& loss) {
-    std::map<std::pair<Op, Mode>, std::vector<Losses>> groups;
+    std::map<std::pair<Op, Mode>, std::vector<NamedLosses>> groups;
     for (const ProblemAudit& problem : audit.problems) {
         const Operation& operation = problem.ranking->problem().operation;
-        std::vector<Losses>& rows = groups[{operation.op, operation.mode}];
+        std::vector<NamedLosses>& rows = groups[{operation.op, operation.mode}];
         rows.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             rows[i].name = name(i);
@@ -125,7 +125,7 @@ void add_audit_panels(Plot& plot, const Audit& audit, std::size_t count, const N
         }
     }
     for (auto& [key, rows] : groups) {
-        std::erase_if(rows, [](const Losses& row) { return row.by_problem.empty(); });
+        std::erase_if(rows, [](const NamedLosses& row) { return row.by_problem.empty(); });
         if (!rows.empty()) {
             plot.panels.push_back(loss_panel("", group_of(op_names.name(key.first), mode_names.name(key.second)), rows));
         }
@@ -144,9 +144,9 @@ Plot axes_plot(const RunView& run) {
         {}};
     std::map<std::pair<std::string, std::string>, std::vector<Panel>> groups;  // by provider, and op and mode
     for (const AxisEffect& effect : run.axes) {
-        std::map<std::pair<std::string, std::string>, std::vector<Losses>> rows;
+        std::map<std::pair<std::string, std::string>, std::vector<NamedLosses>> rows;
         for (const AxisValueEffect& value : effect.values) {
-            Losses& losses = rows[{value.provider, group_of(value.op, value.mode)}].emplace_back();
+            NamedLosses& losses = rows[{value.provider, group_of(value.op, value.mode)}].emplace_back();
             losses.name = value.value;
             for (const AxisValueEffect::Loss& one : value.losses) {
                 losses.by_problem.emplace_back(effect.problems[one.problem], one.loss);

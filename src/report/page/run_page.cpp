@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> plot_names{"limit", "rows", "cols", "axes", "heuristics", "rules", "rounds", "machine"};
 
-std::string ratio_text(double ratio) {
+std::string ratio_cell(double ratio) {
     return !std::isfinite(ratio) || ratio <= 0 ? "-" : ratio < 100 ? fmt::format("{:.2f}×", ratio) : fmt::format("{:.0f}×", ratio);
 }
 
@@ -108,10 +108,10 @@ void write_summary(TextSink& out, const RunView& run) {
     } else {
         write_paragraph(
             out,
-            fmt::format("The fastest candidates take {} the time of a copy of the same bytes{}.", ratio_text(limits.mean),
+            fmt::format("The fastest candidates take {} the time of a copy of the same bytes{}.", ratio_cell(limits.mean),
                         limits.count == 1 ? ""
                                           : fmt::format(" (geometric mean of {} problems; from {} to {})", grouped(limits.count),
-                                                        ratio_text(limits.least), ratio_text(limits.most))),
+                                                        ratio_cell(limits.least), ratio_cell(limits.most))),
             "verdict");
     }
     for (const std::string& text : warnings(run)) {
@@ -120,8 +120,8 @@ void write_summary(TextSink& out, const RunView& run) {
     std::vector<std::pair<std::string, std::string>> cards{{grouped(problems), "problems measured"},
                                                            {grouped(run.results.records.size()), "trials"}};
     if (limits.count > 0) {
-        cards.emplace_back(ratio_text(limits.mean), "time over the copy's, geometric mean");
-        cards.emplace_back(ratio_text(limits.most), "at most, on " + limits.worst->group + " " + limits.worst->shape);
+        cards.emplace_back(ratio_cell(limits.mean), "time over the copy's, geometric mean");
+        cards.emplace_back(ratio_cell(limits.most), "at most, on " + limits.worst->group + " " + limits.worst->shape);
     }
     for (std::size_t i = 1; i < run.providers.size(); ++i) {
         const auto best = std::count_if(run.problems.begin(), run.problems.end(), [&](const ProblemView& problem) {
@@ -163,10 +163,10 @@ void write_winners(TextSink& out, const RunView& run) {
                                       plot_number(m.p50_us),
                                       fmt::format("{} – {}", plot_number(m.p20_us), plot_number(m.p80_us)),
                                       plot_number(m.gbps),
-                                      ratio_text(m.limit_ratio),
+                                      ratio_cell(m.limit_ratio),
                                       grouped(tied_with(*problem.ranking)),
                                       grouped(problem.ranking->standings.size())};
-        const auto add = [&](const Standing* standing) { line.push_back(standing == nullptr ? "-" : ratio_text(standing->ratio)); };
+        const auto add = [&](const Standing* standing) { line.push_back(standing == nullptr ? "-" : ratio_cell(standing->ratio)); };
         std::for_each(problem.heuristic.begin(), problem.heuristic.end(), add);
         for (std::size_t i = 1; i < run.providers.size(); ++i) {
             add(problem.best_of[i]);

@@ -12,7 +12,7 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t most_rows = 40;  // of a panel
+constexpr std::size_t most_panel_rows = 40;  // of a panel
 constexpr int copy_style = 6;
 
 /// The ends of what was seen.
@@ -103,11 +103,12 @@ Plot limit_plot(const RunView& run) {
         "the same bytes in the same rounds; bars: p20 to p80. Dotted: as fast as the copy. Logarithmic axis; rows are M×N.",
         {}};
     for (const auto& [group, problems] : run.by_group()) {
-        for (std::size_t from = 0; from < problems.size(); from += most_rows) {
-            const std::size_t count = std::min(most_rows, problems.size() - from);
+        for (std::size_t from = 0; from < problems.size(); from += most_panel_rows) {
+            const std::size_t count = std::min(most_panel_rows, problems.size() - from);
             Panel panel = limit_panel(run, std::span(problems).subspan(from, count));
-            panel.title =
-                problems.size() <= most_rows ? group : fmt::format("{}, {} to {} of {}", group, from + 1, from + count, problems.size());
+            panel.title = problems.size() <= most_panel_rows
+                              ? group
+                              : fmt::format("{}, {} to {} of {}", group, from + 1, from + count, problems.size());
             if (!panel.series.empty()) {
                 plot.panels.push_back(std::move(panel));
             }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_series = 40;  // of a page that opens soon
 constexpr std::size_t most_changes = 500;
 constexpr std::size_t most_shapes = 120;  // nights; of more the marks would cover each other
-constexpr std::size_t day_length = 10;    // "2026-11-20"
+constexpr std::size_t date_length = 10;   // "2026-11-20"
 constexpr double seconds_a_day = 86'400;
 
 double days_of(const std::string& timestamp) {
@@ -259,7 +259,7 @@ void write_changes(TextSink& out, const History& history, const Trend& trend) {
         const ChangePoint& point = it.change->point;
         const std::string floor = it.change->floor_us != 0 ? fmt::format("; floor {:+.3f} µs", it.change->floor_us) : "";
         numbers.lines.push_back(
-            {history.runs[it.trend->series->nights[point.night].run].started.substr(0, day_length), trend_size_text(point.change.size),
+            {history.runs[it.trend->series->nights[point.night].run].started.substr(0, date_length), trend_size_text(point.change.size),
              fmt::format("{} … {}", trend_size_text(point.change.low), trend_size_text(point.change.high)), trend_p_text(point.p),
              trend_cause_line(*it.change) + floor, trend_series_text(*it.trend->series), trend_size_text(it.change->own.size),
              fmt::format("{} nights", std::max(point.found, point.night) + 1 - point.night)});
@@ -281,7 +281,7 @@ void write_runs(TextSink& out, const History& history) {
 void write_trend_page(TextSink& out, const History& history, const Trend& trend) {
     int next_id = 0;
     const Plot plot = plot_of(history, trend);
-    const auto day = [](const HistoryRun& run) { return run.started.substr(0, day_length); };
+    const auto day = [](const HistoryRun& run) { return run.started.substr(0, date_length); };
     const std::string nights = history.runs.empty() ? "" : fmt::format(", {} to {}", day(history.runs.front()), day(history.runs.back()));
     write_page(out, "normtune: history" + nights,
                {{"summary", "Summary", [&](TextSink& to) { write_summary(to, history, trend); }},
