@@ -43,12 +43,15 @@ template <typename E>
 constexpr AxisBits of_a_row(Devices on, E only) {
     return {on, static_cast<int>(only)};
 }
+constexpr AxisBits of_a_row_in_clusters(Devices on) {
+    return {on, -1, true};
+}
 struct VaryingMethod {
     DgammaMethod value;
     std::string_view why;
 };
 constexpr AxisBits of_runs(VaryingMethod on_gpu, VaryingMethod on_cpu) {
-    return {Devices::none, -1, {static_cast<int>(on_gpu.value), on_gpu.why}, {static_cast<int>(on_cpu.value), on_cpu.why}};
+    return {Devices::none, -1, false, {static_cast<int>(on_gpu.value), on_gpu.why}, {static_cast<int>(on_cpu.value), on_cpu.why}};
 }
 
 }  // namespace

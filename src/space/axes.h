@@ -67,6 +67,7 @@ struct AxisBits {
     enum class Devices { unstated, none, gpu, cpu, all };
     Devices rows = Devices::unstated;  // where its value is a part of the order in which a row is summed up
     int only = -1;                     // that value alone, the others being alike; -1: each value
+    bool in_clusters = false;          // only where a row lies over several programs
     struct Varying {
         int value = -1;        // with it dgamma differs from run to run; -1: with none
         std::string_view why;  // one line

@@ -22,7 +22,8 @@ std::string row_class(const Configuration& configuration, Backend backend) {
     std::string out;
     for (const AxisRow& row : axis_table) {
         const int value = axis_value(configuration, row.axis);
-        if (counts(row.bits, backend) && (row.bits.only == -1 || row.bits.only == value)) {
+        const bool matters = !row.bits.in_clusters || configuration.cluster > 1;
+        if (counts(row.bits, backend) && matters && (row.bits.only == -1 || row.bits.only == value)) {
             out += fmt::format("{}{}{}", out.empty() ? "" : ".", row.domain.is_number(value) ? row.key.prefix : "",
                                axis_text(row.axis, value));
         }
@@ -60,11 +61,11 @@ std::string bits_help(const AxisRow& row) {
     if (rows == none || rows == unstated) {
         return "";
     }
-    return fmt::format("a row's: {}{}",
+    return fmt::format("a row's: {}{}{}",
                        rows == all   ? "gpu, cpu"
                        : rows == gpu ? "gpu"
                                      : "cpu",
-                       row.bits.only == -1 ? "" : fmt::format(" ({} alone)", value(row.bits.only)));
+                       row.bits.only == -1 ? "" : fmt::format(" ({} alone)", value(row.bits.only)), row.bits.in_clusters ? " (in clusters)" : "");
 }
 
 Rule deterministic_rule(Backend backend) {

@@ -7,7 +7,7 @@
 namespace normtune {
 namespace {
 
-std::string class_of(const char* key, Backend backend) {
+std::string class_of(const std::string& key, Backend backend) {
     return row_class(Configuration::parse(key), backend);
 }
 
@@ -25,6 +25,10 @@ TEST(RowClass, LeavesOutWhatOnlySpreadsRows) {
     EXPECT_NE(class_of("w4.t128.r2.row.registers.masked.packed.h2", Backend::cuda), one);
     EXPECT_NE(class_of("w4.t128.r1.row.registers.where.per_row", Backend::cuda), one);
     EXPECT_EQ(class_of("w4.t128.r1.row.registers.guard.per_row", Backend::cuda), one);
+    // Bulk copies give a cluster's programs other columns, and change nothing where one program has the row.
+    constexpr const char* persistent = "w4.t128.r1.row.registers.masked.persistent_strided.s2";
+    EXPECT_EQ(class_of(std::string(persistent) + ".tma_loads", Backend::cuda), class_of(persistent, Backend::cuda));
+    EXPECT_NE(class_of(std::string(persistent) + ".c2.tma_loads", Backend::cuda), class_of(std::string(persistent) + ".c2", Backend::cuda));
 }
 
 TEST(VaryingDgamma, IsOfAtomicsAndOfACpusThreads) {

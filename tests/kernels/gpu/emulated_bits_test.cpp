@@ -38,6 +38,16 @@ TEST(EmulatedBits, OfDxAreThoseOfTheClass) {
     EXPECT_EQ(compare("w2.t16.r4.row.reload.even.persistent_contiguous.gamma_before.atomic", backward).row_bits, bits.row_bits);
 }
 
+TEST(EmulatedBits, OfBulkCopiesAreThoseOfTheClass) {
+    const BitsCheck bits = compare("w1.t32.r1.row.registers.masked.packed", forward);
+    ASSERT_NE(bits.row_bits, "");
+    for (const char* bulk : {"w1.t32.r1.row.registers.masked.persistent_strided.s2.tma_loads", "w1.t32.r1.row.shared.guard.persistent_strided.s3.tma"}) {
+        EXPECT_EQ(compare(bulk, forward).row_bits, bits.row_bits) << bulk;
+    }
+    EXPECT_NE(compare("w1.t32.r1.row.shared.masked.persistent_strided.s2.c2.tma_loads", forward).row_bits,
+              compare("w1.t32.r1.row.shared.masked.persistent_strided.s2.c2", forward).row_bits);
+}
+
 TEST(EmulatedBits, OfInferenceInPlaceAreThoseOfTheClassAndOfInferenceElsewhere) {
     const std::string problem = "fused_add_rms_norm/inference/fp32/llama/5x200";
     const BitsCheck bits = compare("w1.t16.r2.row.registers.masked.packed", problem.c_str());
