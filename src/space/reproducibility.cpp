@@ -65,7 +65,8 @@ std::string bits_help(const AxisRow& row) {
                        rows == all   ? "gpu, cpu"
                        : rows == gpu ? "gpu"
                                      : "cpu",
-                       row.bits.only == -1 ? "" : fmt::format(" ({} alone)", value(row.bits.only)), row.bits.in_clusters ? " (in clusters)" : "");
+                       row.bits.only == -1 ? "" : fmt::format(" ({} alone)", value(row.bits.only)),
+                       row.bits.in_clusters ? " (in clusters)" : "");
 }
 
 Rule deterministic_rule(Backend backend) {

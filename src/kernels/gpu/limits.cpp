@@ -152,9 +152,8 @@ std::vector<BackendLimit> gpu_limits() {
     add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
     add("cluster.rows", "a row over a cluster takes all threads of its programs", {Axis::num_warps, Axis::threads_per_row, Axis::cluster},
         [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
-    add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}), [](C c, P p, D d) {
-        return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d);
-    });
+    add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}),
+        [](C c, P p, D d) { return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d); });
     add("cluster.dgamma", "programs of a cluster have sums of dgamma that a launch of its own adds up: partials, published or split",
         {Axis::dgamma, Axis::cluster}, [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma); });
     add("dependent_launch", "a launch that begins before the one ahead has ended takes sm_90 or newer", {Axis::dependent_launch},

@@ -41,7 +41,8 @@ TEST(EmulatedBits, OfDxAreThoseOfTheClass) {
 TEST(EmulatedBits, OfBulkCopiesAreThoseOfTheClass) {
     const BitsCheck bits = compare("w1.t32.r1.row.registers.masked.packed", forward);
     ASSERT_NE(bits.row_bits, "");
-    for (const char* bulk : {"w1.t32.r1.row.registers.masked.persistent_strided.s2.tma_loads", "w1.t32.r1.row.shared.guard.persistent_strided.s3.tma"}) {
+    for (const char* bulk :
+         {"w1.t32.r1.row.registers.masked.persistent_strided.s2.tma_loads", "w1.t32.r1.row.shared.guard.persistent_strided.s3.tma"}) {
         EXPECT_EQ(compare(bulk, forward).row_bits, bits.row_bits) << bulk;
     }
     EXPECT_NE(compare("w1.t32.r1.row.shared.masked.persistent_strided.s2.c2.tma_loads", forward).row_bits,

@@ -78,7 +78,8 @@ constexpr Case cases[] = {
     {32, "rms_norm/full/fp16/llama/10x3000/offset1", "w2.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
     {32, "rms_norm/backward/bf16/none/5x900/weightless", "w1.t32.r1.row.reload.masked.packed.c2"},
     {32, "rms_norm/backward/bf16/llama/9x1500", "w1.t32.r3.row.registers.masked.packed.split.tile16x32x2.c4"},
-    // Bulk copies: rows that leave pieces of their slot empty; side by side, the last ones absent; held at once, apart in memory; blocks; clusters.
+    // Bulk copies: rows that leave pieces of their slot empty; side by side, the last ones absent; held at once, apart in memory; blocks;
+    // clusters.
     {32, "rms_norm/forward/bf16/llama/13x1000", "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.tma_loads"},
     {32, "rms_norm/forward/fp32/none/17x512", "w4.t128.r1.row.shared.even.persistent_contiguous.s2.tma_loads"},
     {32, "rms_norm/forward/bf16/gemma/29x1000", "w2.t64.r1.row.shared.guard.persistent_strided.gamma_hoisted.s3.tma"},
@@ -92,7 +93,8 @@ constexpr Case cases[] = {
     {32, "fused_add_rms_norm/forward/bf16/llama/15x512", "w2.t64.r1.row.shared.masked.persistent_strided.s2.tma_loads.pdl_on"},
     {32, "rms_norm/backward/bf16/gemma/21x512/in_place",
      "w2.t64.r1.row.shared.even.persistent_strided.gamma_hoisted.s3.cooperative.tile16x32x2.tma"},
-    {32, "rms_norm/backward/bf16/llama/29x200", "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.published.tile16x32x2.d1.tma_loads"},
+    {32, "rms_norm/backward/bf16/llama/29x200",
+     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.published.tile16x32x2.d1.tma_loads"},
     {32, "rms_norm/backward/fp16/none/27x512", "w4.t64.r2.row.shared.even.persistent_strided.s2.tile16x32x2.tma"},
     {32, "fused_add_rms_norm/backward/bf16/llama/19x520/w_fp32", "w2.t64.r1.row.shared.masked.persistent_contiguous.s2.atomic.tma"},
     {32, "rms_norm/full/fp16/llama/20x3000/offset1", "w2.t64.r1.b1024.shared.masked.persistent_strided.s2.tile16x16x2.tma"},

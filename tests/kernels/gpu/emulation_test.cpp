@@ -71,8 +71,8 @@ private:
     alignas(16) std::array<unsigned, 4> counter_{};
 };
 
-#define BULK                                                                              \
-    "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256);\n"           \
+#define BULK                                                                    \
+    "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256);\n" \
     "if (t == 0) { nt_bulk_begin(b); nt_bulk_fence(); } nt_barrier();\n"
 
 struct Pair {
@@ -201,48 +201,67 @@ constexpr Pair pairs[] = {
     {"ComesToTheClustersBarrierAgain", "nt_cluster_arrive(); nt_cluster_arrive(); nt_cluster_wait();", "again without having waited",
      "nt_cluster_arrive(); nt_cluster_wait(); nt_cluster_arrive(); nt_cluster_wait();", 2, false, 1, 2},
     // Bulk copies; s has two rows of 128 floats, the barrier lies behind them.
-    {"BulkReadBeforeItHasCome", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_barrier(); out[t] = s[t]; nt_bulk_wait(b, 0);",
+    {"BulkReadBeforeItHasCome",
+     BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_barrier(); out[t] = s[t]; nt_bulk_wait(b, 0);",
      "copies to asynchronously, and has not waited for it",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];"},
-    {"BulkWaitOfAnotherThread", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } if (t < 64) nt_bulk_wait(b, 0); nt_barrier(); out[t] = s[t];",
+    {"BulkWaitOfAnotherThread",
+     BULK
+     "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } if (t < 64) nt_bulk_wait(b, 0); nt_barrier(); out[t] = s[t];",
      "that a bulk copy wrote, with nothing that orders the two",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); nt_barrier(); out[t] = s[t ^ 64];"},
-    {"BulkPhaseThatHasEnded", BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, 0); "
+    {"BulkPhaseThatHasEnded",
+     BULK
+     "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, 0); "
      "out[t] = s[t]; nt_barrier(); }",
      "read, with nothing that orders the two",
-     BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, i & 1); "
-     "out[t] = s[t]; nt_barrier(); }"},
-    {"BulkBytesThatNeverCome", BULK "if (t == 0) { nt_bulk_expect(b, 1024); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];",
-     "at the bulk barrier of", BULK "if (t == 0) { nt_bulk_expect(b, 1024); nt_bulk_load(s, in, 512, b); nt_bulk_load(s + 128, in + 144, 512, b); } "
-     "nt_bulk_wait(b, 0); out[t] = s[t] + s[t + 128];"},
-    {"BulkLoadOverWhatIsRead", BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, i & 1); "
-     "out[t] = s[t]; }",
+     BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, "
+          "i & 1); "
+          "out[t] = s[t]; nt_barrier(); }"},
+    {"BulkBytesThatNeverCome",
+     BULK "if (t == 0) { nt_bulk_expect(b, 1024); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];",
      "at the bulk barrier of",
-     BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, i & 1); "
-     "out[t] = s[t]; nt_barrier(); }"},
-    {"BulkLoadOverWhatIsWrittenUnfenced", BULK "s[t] = 1; nt_barrier(); if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];",
+     BULK "if (t == 0) { nt_bulk_expect(b, 1024); nt_bulk_load(s, in, 512, b); nt_bulk_load(s + 128, in + 144, 512, b); } "
+          "nt_bulk_wait(b, 0); out[t] = s[t] + s[t + 128];"},
+    {"BulkLoadOverWhatIsRead",
+     BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, "
+          "i & 1); "
+          "out[t] = s[t]; }",
+     "at the bulk barrier of",
+     BULK "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, "
+          "i & 1); "
+          "out[t] = s[t]; nt_barrier(); }"},
+    {"BulkLoadOverWhatIsWrittenUnfenced",
+     BULK "s[t] = 1; nt_barrier(); if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];",
      "wrote, with no fence for bulk copies behind it",
-     BULK "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); out[t] = s[t];"},
+     BULK "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, "
+          "0); out[t] = s[t];"},
     {"BulkStoreUnfenced", "s[t] = 1; nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }",
      "wrote, with no fence for bulk copies behind it",
      "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }"},
-    {"BulkStoreBeforeTheBarrier", "s[t] = 1; nt_bulk_fence(); if (t == 127) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }",
+    {"BulkStoreBeforeTheBarrier",
+     "s[t] = 1; nt_bulk_fence(); if (t == 127) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }",
      "wrote, with nothing that orders the two",
      "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 127) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }"},
-    {"BulkStoreThatIsOvertaken", "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); } nt_barrier(); s[t] = 2; "
+    {"BulkStoreThatIsOvertaken",
+     "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); } nt_barrier(); s[t] = 2; "
      "if (t == 0) nt_bulk_wait_read<0>();",
      "may still read",
-     "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); } nt_barrier(); s[t] = 2;"},
-    {"BulkStoreAtTheEnd", "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<1>(); }",
+     "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); } "
+     "nt_barrier(); s[t] = 2;"},
+    {"BulkStoreAtTheEnd",
+     "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<1>(); }",
      "ends while bulk copies may still read",
      "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }"},
-    {"BulkLoadAtTheEnd", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); }", "ends while bulk copies are on their way to it",
+    {"BulkLoadAtTheEnd", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); }",
+     "ends while bulk copies are on their way to it",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);"},
-    {"BulkLoadOfOddSize", BULK "if (t == 0) { nt_bulk_expect(b, 24); nt_bulk_load(s, in, 24, b); } nt_bulk_wait(b, 0);", "must be multiples of 16",
-     BULK "if (t == 0) { nt_bulk_expect(b, 32); nt_bulk_load(s, in, 32, b); } nt_bulk_wait(b, 0);"},
-    {"BulkLoadBeyondRow", BULK "if (t == 0) { nt_bulk_expect(b, 528); nt_bulk_load(s, in, 528, b); } nt_bulk_wait(b, 0);", "beyond the row's end",
-     BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);"},
-    {"BulkBarrierUnfenced", "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256); if (t == 0) nt_bulk_begin(b); nt_barrier(); "
+    {"BulkLoadOfOddSize", BULK "if (t == 0) { nt_bulk_expect(b, 24); nt_bulk_load(s, in, 24, b); } nt_bulk_wait(b, 0);",
+     "must be multiples of 16", BULK "if (t == 0) { nt_bulk_expect(b, 32); nt_bulk_load(s, in, 32, b); } nt_bulk_wait(b, 0);"},
+    {"BulkLoadBeyondRow", BULK "if (t == 0) { nt_bulk_expect(b, 528); nt_bulk_load(s, in, 528, b); } nt_bulk_wait(b, 0);",
+     "beyond the row's end", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);"},
+    {"BulkBarrierUnfenced",
+     "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256); if (t == 0) nt_bulk_begin(b); nt_barrier(); "
      "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);",
      "was begun without a fence", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);"},
 };  // namespace normtune
@@ -350,8 +369,9 @@ constexpr Mutation mutations[] = {
      "if constexpr (!nt_sum_is_barrier) {\n            nt_barrier();\n        }", "", "with nothing that orders the two"},
     {"FenceOfResults", 32, "rms_norm/forward/bf16/llama/19x512", "w2.t64.r1.row.shared.masked.persistent_strided.s3.tma",
      "if (wrote) {\n            nt_bulk_fence();\n        }", "", "with no fence for bulk copies behind it"},
-    {"FenceOfSumsInTheSlot", 32, "fused_add_rms_norm/forward/bf16/llama/19x512", "w2.t64.r1.row.shared.masked.persistent_strided.s2.tma_loads",
-     "(keep_sum && NT_IS(RESIDENCY, shared))", "false", "with no fence for bulk copies behind it"},
+    {"FenceOfSumsInTheSlot", 32, "fused_add_rms_norm/forward/bf16/llama/19x512",
+     "w2.t64.r1.row.shared.masked.persistent_strided.s2.tma_loads", "(keep_sum && NT_IS(RESIDENCY, shared))", "false",
+     "with no fence for bulk copies behind it"},
     {"ResultsStillReadFromTheSlot", 32, "rms_norm/forward/bf16/llama/29x512", "w2.t64.r1.row.shared.masked.persistent_strided.s3.tma",
      "nt_bulk_wait_read<behind - 1>();", "", "may still read"},
     {"BarrierBeforeTheLastResultsLeave", 32, "rms_norm/forward/bf16/llama/29x512", "w2.t64.r1.row.shared.masked.persistent_strided.s3.tma",

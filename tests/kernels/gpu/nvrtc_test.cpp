@@ -164,8 +164,10 @@ TEST(Nvrtc, BulkCopiesCompileFromHopperOn) {
              {"rms_norm/forward/bf16/llama/65536x256", "w8.t32.r8.row.shared.even.persistent_strided.p4.gamma_hoisted.st_streaming.s4.tma"},
              {"fused_add_rms_norm/forward/bf16/gemma/1024x65536",
               "w8.t256.r1.row.shared.masked.persistent_strided.p2.ld_streaming.s2.c8.tma"},
-             {"rms_norm/backward/bf16/llama/8192x4096/in_place", "w8.t256.r1.row.shared.even.persistent_strided.gamma_hoisted.s3.published.tma"},
-             {"fused_add_rms_norm/backward/bf16/llama/1000x3000", "w8.t256.r1.row.shared.masked.persistent_strided.s2.tile128x64x8.tma_loads"},
+             {"rms_norm/backward/bf16/llama/8192x4096/in_place",
+              "w8.t256.r1.row.shared.even.persistent_strided.gamma_hoisted.s3.published.tma"},
+             {"fused_add_rms_norm/backward/bf16/llama/1000x3000",
+              "w8.t256.r1.row.shared.masked.persistent_strided.s2.tile128x64x8.tma_loads"},
              {"rms_norm/backward/bf16/llama/1024x65536", "w8.t256.r1.row.shared.masked.persistent_strided.s2.c16.tma"}}) {
         const Problem p = parse_problem_key(problem);
         const Configuration c = Configuration::parse(configuration);

@@ -85,10 +85,9 @@ struct nt_bulk_slots {
         NT_UNROLL
         for (int input = 0; input < Inputs; ++input) {
             if (results[input] != nullptr) {
-                nt_each_run<nt_cols>(nt_slot_row(shared, Inputs, step % nt_slots, input, 0), walk.first_row(step), rows,
-                                     [&](char* piece, long long offset, int bytes) {
-                                         nt_bulk_store(static_cast<char*>(results[input]) + offset, piece, bytes);
-                                     });
+                nt_each_run<nt_cols>(
+                    nt_slot_row(shared, Inputs, step % nt_slots, input, 0), walk.first_row(step), rows,
+                    [&](char* piece, long long offset, int bytes) { nt_bulk_store(static_cast<char*>(results[input]) + offset, piece, bytes); });
             }
         }
         nt_bulk_commit();

@@ -47,7 +47,7 @@ constexpr bool nt_ahead = NT_STAGES > 1;
 // By bulk copies, a row at hand in shared memory keeps its slot until all threads have done with it.
 constexpr bool nt_bulk = !NT_IS(STAGING, async);
 constexpr bool nt_bulk_results = NT_IS(STAGING, tma);
-constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, nt_bulk && NT_IS(RESIDENCY, shared) ? NT_STAGES : NT_STAGES - 1) : 0;
+constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, nt_bulk&& NT_IS(RESIDENCY, shared) ? NT_STAGES : NT_STAGES - 1) : 0;
 static_assert(!nt_bulk || (nt_ahead && nt_slots > 0), "bulk copies fetch rows ahead");
 static_assert(!nt_bulk_results || NT_IS(RESIDENCY, shared), "results leave from where the row lay");
 

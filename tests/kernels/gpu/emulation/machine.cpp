@@ -116,7 +116,8 @@ void Machine::begin_program(int x, int y) {
 void Machine::enter() {
     Machine& machine = running();
     machine.request_.kernel(machine.request_.arguments);
-    if (const auto& stores = machine.current_->bulk_stores; std::any_of(stores.begin(), stores.end(), [](const auto& g) { return !g.empty(); })) {
+    if (const auto& stores = machine.current_->bulk_stores;
+        std::any_of(stores.begin(), stores.end(), [](const auto& g) { return !g.empty(); })) {
         machine.fail("ends while bulk copies may still read its shared memory");
     }
     machine.current_->ended = true;

@@ -114,10 +114,10 @@ private:
         Site site;                       // where it waits, or waited last
         bool spins = false;
         bool ended = false;
-        bool arrived = false;                          // at the cluster's barrier, and has not waited yet
-        int cluster_barriers = 0;                      // that it has passed
-        float value = 0;                               // that it hands over in a shuffle, then what it gets
-        std::vector<std::vector<PendingCopy>> copies;  // by group; the last group is not committed yet
+        bool arrived = false;                             // at the cluster's barrier, and has not waited yet
+        int cluster_barriers = 0;                         // that it has passed
+        float value = 0;                                  // that it hands over in a shuffle, then what it gets
+        std::vector<std::vector<PendingCopy>> copies;     // by group; the last group is not committed yet
         std::vector<std::vector<BulkBytes>> bulk_stores;  // that may still be read; groups as above
     };
     struct BulkBarrier {

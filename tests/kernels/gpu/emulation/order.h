@@ -23,7 +23,9 @@ inline constexpr int most_named_barriers = 16;
 
 /// In place of a thread: the bulk copies that a barrier counts, by the barrier's number.
 inline constexpr std::uint32_t bulk_mark = 0x80000000U;
-constexpr bool by_bulk_copy(const Stamp& stamp) { return (stamp.thread & bulk_mark) != 0; }
+constexpr bool by_bulk_copy(const Stamp& stamp) {
+    return (stamp.thread & bulk_mark) != 0;
+}
 
 class Order {
 public:
@@ -93,9 +95,9 @@ private:
     std::map<std::uint32_t, Known> own_;     // what single threads know that their programs do not yet
     std::map<const void*, Known> released_;  // at each word
     std::uint32_t bulk_barriers_ = 0;
-    std::map<std::uint32_t, Stamp> landed_;                                    // by barrier: its last phase
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> awaited_bulk_;     // by thread and barrier
-    std::map<std::uint32_t, Time> fenced_;                                     // by thread
+    std::map<std::uint32_t, Stamp> landed_;                                 // by barrier: its last phase
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> awaited_bulk_;  // by thread and barrier
+    std::map<std::uint32_t, Time> fenced_;                                  // by thread
 };
 
 }  // namespace normtune::emulation
