@@ -116,7 +116,7 @@ void print_noise(std::string_view name, const Count& count) {
 }
 
 /// Pairs that are not of the same code; planted ones above 10 µs.
-Tally disturbed(const DisturbedRuns& runs, Disturbance disturbance, const Known& known, const Planted& planted) {
+Tally disturbed(const DisturbedRuns& runs, Disturbance disturbance, const KnownOfRuns& known, const Planted& planted) {
     constexpr std::uint64_t comparisons = 60;
     Tally tally;
     for (std::uint64_t seed = 0; seed < comparisons; ++seed) {
@@ -153,7 +153,7 @@ int main() {
     const DisturbedRuns runs((data / "h100_a").string());
     struct Case {
         std::string_view name;
-        Known known;
+        KnownOfRuns known;
     };
     const Case cases[] = {{"one run a side", {1, false}},
                           {"one run, half of the trials of the same code", {1, true}},

@@ -198,7 +198,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     if constexpr (nt_fused) {
         from.base[2] = ds;
     }
-    if constexpr (nt_bulk_results) {
+    if constexpr (NT_BULK_RESULTS) {
         NT_UNROLL
         for (int input = 0; input < inputs; ++input) {
             from.results[input] = input == 0 ? dx : nullptr;
@@ -347,7 +347,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 }
             }
         }
-        stage.close(nt_bulk_results);
+        stage.close(NT_BULK_RESULTS);
     }
     stage.finish();
 

@@ -1,11 +1,14 @@
 // Rows by bulk copies (staging: tma_loads, tma): one thread asks for all rows of a step, and the slot's barrier counts their
 // bytes. A slot is asked for again once all threads have done with what lay in it, which the barrier of the next row sum tells.
 
-constexpr int nt_barrier_bytes = nt_align16(nt_slots * 8);
+/// Shared memory for the slots' barriers.
+NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16(nt_slots * 8); }
 /// All of a kernel's shared memory: barriers lie behind everything else, where nothing takes their place.
-NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return nt_bulk ? nt_align16(bytes) + nt_barrier_bytes : bytes; }
+NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return NT_BULK ? nt_align16(bytes) + nt_barrier_bytes() : bytes; }
 
-#if !NT_IS(STAGING, async)
+#if NT_BULK
+/// Have all of the program's threads come to a barrier when they have a row's sum?
+constexpr bool nt_sum_is_barrier = NT_CLUSTER > 1 || (nt_row_warps > 1 && (nt_groups == 1 || nt_groups > NT_GROUP_BARRIERS));
 // Rows side by side, or held at once, are one run of bytes where they fill their slot and follow each other in memory.
 constexpr bool nt_rows_follow = NT_CLUSTER == 1 && nt_row_accesses == 1 && nt_cols == nt_sweep_cols;
 static_assert(nt_groups == 1 || nt_rows_follow, "rows side by side come by one copy");
@@ -13,7 +16,7 @@ static_assert(nt_groups == 1 || nt_rows_follow, "rows side by side come by one c
 /// Bytes of one row that this program has.
 NT_DEVICE int nt_run_bytes() {
     const int left = nt_cols - nt_program_column();
-    return (NT_CLUSTER > 1 && left > nt_program_cols ? nt_program_cols : left) * nt_element::bytes;
+    return (NT_CLUSTER > 1 && left > nt_program_cols() ? nt_program_cols() : left) * nt_element::bytes;
 }
 /// Calls copy(piece of the slot, byte offset in the tensor, bytes) for each run of `rows` rows from `first` on.
 template <int Stride, class Copy>

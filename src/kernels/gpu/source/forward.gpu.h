@@ -35,7 +35,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         from.base[1] = residual;
     }
     constexpr int y_in_place_of = nt_fused ? 1 : 0;  // s takes the place of x
-    if constexpr (nt_bulk_results) {
+    if constexpr (NT_BULK_RESULTS) {
         from.results[0] = s;
         from.results[y_in_place_of] = y;
     }
@@ -76,7 +76,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         }
                         nt_data out;
                         out.pack(v);
-                        if (!nt_bulk_results && inside && walk.has(row)) {
+                        if (!NT_BULK_RESULTS && inside && walk.has(row)) {
                             nt_store(nt_output(s, row, chunk * nt_accesses + access), out);
                         }
                         if constexpr (keep_sum) {
@@ -136,7 +136,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
                         }
-                        if constexpr (nt_bulk_results) {
+                        if constexpr (NT_BULK_RESULTS) {
                             nt_data sum_of_both;
                             sum_of_both.pack(v);
                             stage.put(s, step, 0, row, held, chunk * nt_accesses + access, sum_of_both);
@@ -150,7 +150,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                 }
             }
         }
-        stage.close(nt_bulk_results || (keep_sum && NT_IS(RESIDENCY, shared)));
+        stage.close(NT_BULK_RESULTS || (keep_sum && NT_IS(RESIDENCY, shared)));
     }
     stage.finish();
 }

@@ -44,17 +44,18 @@ constexpr bool nt_async = NT_STAGES > 1 || NT_IS(RESIDENCY, shared);
 constexpr bool nt_async = false;
 #endif
 constexpr bool nt_ahead = NT_STAGES > 1;
-// By bulk copies, a row at hand in shared memory keeps its slot until all threads have done with it.
-constexpr bool nt_bulk = !NT_IS(STAGING, async);
-constexpr bool nt_bulk_results = NT_IS(STAGING, tma);
-constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, nt_bulk&& NT_IS(RESIDENCY, shared) ? NT_STAGES : NT_STAGES - 1) : 0;
-static_assert(!nt_bulk || (nt_ahead && nt_slots > 0), "bulk copies fetch rows ahead");
-static_assert(!nt_bulk_results || NT_IS(RESIDENCY, shared), "results leave from where the row lay");
+// By bulk copies, a row at hand in shared memory keeps its slot until all threads have done with it. (Macros and functions, not
+// constants: those would be named in everybody's machine code.)
+#define NT_BULK (!NT_IS(STAGING, async))
+#define NT_BULK_RESULTS NT_IS(STAGING, tma)
+constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, NT_STAGES - (NT_IS(RESIDENCY, shared) && NT_BULK ? 0 : 1)) : 0;
+static_assert(!NT_BULK || (nt_ahead && nt_slots > 0), "bulk copies fetch rows ahead");
+static_assert(!NT_BULK_RESULTS || NT_IS(RESIDENCY, shared), "results leave from where the row lay");
 
 // Columns from one access of a thread to its next, and from one program of a cluster to the next. With bulk copies a
 // program's columns follow each other, so that they are one run of bytes.
-constexpr int nt_access_cols = nt_bulk ? nt_threads_per_row * nt_width : nt_sweep_cols;
-constexpr int nt_program_cols = nt_threads_per_row * nt_width * (nt_bulk ? nt_row_accesses : 1);
+NT_CONSTANT constexpr int nt_access_cols() { return NT_BULK ? nt_threads_per_row * nt_width : nt_sweep_cols; }
+NT_CONSTANT constexpr int nt_program_cols() { return nt_threads_per_row * nt_width * (NT_BULK ? nt_row_accesses : 1); }
 
 /// Dynamic shared memory, in bytes, in this order: scratch of the row sums (two, used in turn), gamma (hoisted into
 /// shared memory where the row lies there), slots. The sums of dgamma use it again from the start or, published, follow.
@@ -76,15 +77,25 @@ NT_DEVICE char* nt_slot_row(char* shared, int inputs, int slot, int input, int h
 }
 /// Piece of the slot: every thread copies and reads its own pieces only, so no barrier is needed between the two.
 NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int held, int access) {
-    return nt_slot_row(shared, inputs, slot, input, held) + access * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+    const int row = (slot * inputs + input) * nt_held_rows + held;
+    return shared + nt_slots_at + (row * nt_row_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
 }
 NT_DEVICE char* nt_gamma_piece(char* shared, int access) { return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes; }
 
 /// A thread's place in its row: group, and column of its `access`-th vector of the row.
 NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
 NT_DEVICE int nt_lane() { return nt_thread() % nt_threads_per_row; }
-NT_DEVICE int nt_program_column() { return NT_CLUSTER > 1 ? nt_cluster_rank() * nt_program_cols : 0; }
-NT_DEVICE int nt_column(int access) { return access * nt_access_cols + nt_program_column() + nt_lane() * nt_width; }
+NT_DEVICE int nt_program_column() { return NT_CLUSTER > 1 ? nt_cluster_rank() * nt_program_cols() : 0; }
+NT_DEVICE int nt_first_column() {  // of a thread
+    if constexpr (NT_CLUSTER == 1) {
+        return nt_lane() * nt_width;
+    } else if constexpr (NT_BULK) {
+        return nt_program_column() + nt_lane() * nt_width;
+    } else {
+        return (nt_cluster_rank() * nt_threads_per_row + nt_lane()) * nt_width;
+    }
+}
+NT_DEVICE int nt_column(int access) { return access * nt_access_cols() + nt_first_column(); }
 /// Is the vector at `column` part of the row? With `even` all are, and nothing is asked.
 NT_DEVICE bool nt_in_row(int column) { return NT_IS(REDUCTION, even) || column < nt_cols; }
 
@@ -92,8 +103,8 @@ NT_DEVICE bool nt_in_row(int column) { return NT_IS(REDUCTION, even) || column <
 /// access's part is a constant of its own, so that one address serves all accesses of a row.
 template <class E>
 NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
-    const nt_index first = row * static_cast<nt_index>(stride) + static_cast<nt_index>(nt_program_column() + nt_lane() * nt_width);
-    return static_cast<long long>(first) * E::bytes + static_cast<long long>(access) * (nt_access_cols * E::bytes);
+    const nt_index first = row * static_cast<nt_index>(stride) + static_cast<nt_index>(nt_first_column());
+    return static_cast<long long>(first) * E::bytes + static_cast<long long>(access) * (nt_access_cols() * E::bytes);
 }
 
 /// The rows of a program (or of a cluster: `program` and `programs` then count those), in steps of nt_step_rows.
@@ -149,8 +160,6 @@ NT_DEVICE void nt_follow_previous_launch() {
     }
 }
 
-/// Have all of the program's threads come to a barrier when they have a row's sum?
-[[maybe_unused]] constexpr bool nt_sum_is_barrier = NT_CLUSTER > 1 || (nt_row_warps > 1 && (nt_groups == 1 || nt_groups > NT_GROUP_BARRIERS));
 /// Adds `Count` sums over the threads of a row; every one of them gets the totals.
 template <int Count>
 NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {

@@ -5,9 +5,8 @@
 /// writes all of them (inference in place), or -1.
 template <int Inputs, int FirstStride, int Plain>
 struct nt_rows {
-    static constexpr int first_stride = FirstStride;
     const void* base[Inputs];
-    void* results[nt_bulk_results ? Inputs : 1];  // by bulk copies: what lies in an input's place in the end, or null
+    void* results[NT_BULK_RESULTS ? Inputs : 1];  // by bulk copies: what lies in an input's place in the end, or null
 
     NT_DEVICE const void* address(int input, nt_index row, int access) const {
         return static_cast<const char*>(base[input]) + nt_offset<nt_element>(row, input == 0 ? FirstStride : nt_cols, access);
@@ -40,6 +39,11 @@ struct nt_rows {
         load(v, input, row, access, inside);
         nt_store_shared(to, v);
     }
+
+#if NT_BULK
+    /// A step's rows, by one thread.
+    NT_DEVICE void load_bulk(const nt_bulk_slots& slots, const nt_walk& walk, int step) const { slots.template load<Inputs, FirstStride>(base, walk, step); }
+#endif
 
     /// Requests all pieces of a step's rows.
     NT_DEVICE void fill(char* shared, int slot, const nt_walk& walk, int step) const {
@@ -87,7 +91,7 @@ struct nt_stage {
     int steps;
     block now;
     block ahead[ahead_in_registers ? depth : 1];
-#if !NT_IS(STAGING, async)
+#if NT_BULK
     nt_bulk_slots bulk;
     int stored = -1;  // the last step
 #endif
@@ -95,8 +99,8 @@ struct nt_stage {
     /// `bytes`: of shared memory, all in all.
     NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_, [[maybe_unused]] int bytes)
         : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {
-#if !NT_IS(STAGING, async)
-        bulk = {shared, reinterpret_cast<unsigned long long*>(shared + bytes - nt_barrier_bytes), steps};
+#if NT_BULK
+        bulk = {shared, reinterpret_cast<unsigned long long*>(shared + bytes - nt_barrier_bytes()), steps};
 #endif
     }
 
@@ -120,7 +124,7 @@ struct nt_stage {
 
     /// Before the first step: requests the rows that the first steps find already on their way.
     NT_DEVICE void start() {
-#if !NT_IS(STAGING, async)
+#if NT_BULK
         bulk.begin();
         clear_beyond_row();
         for (int step = 0; step < depth; ++step) {
@@ -148,7 +152,7 @@ struct nt_stage {
 
     /// The step's rows are there when this returns (or, for `registers` without stages, on their way).
     NT_DEVICE void open(int step) {
-#if !NT_IS(STAGING, async)
+#if NT_BULK
         bulk.wait(step);
         if constexpr (NT_IS(RESIDENCY, registers)) {
             read_slot(step, 0);
@@ -182,13 +186,13 @@ struct nt_stage {
 
     /// All threads of the row have its sum: what lay in the slots that they are done with may make place.
     NT_DEVICE void after_sum([[maybe_unused]] int step) {
-#if !NT_IS(STAGING, async)
+#if NT_BULK
         if constexpr (!nt_sum_is_barrier) {
             nt_barrier();
         }
         if constexpr (NT_IS(RESIDENCY, registers)) {
             load_bulk(step + depth);  // the row at hand is in registers now
-        } else if constexpr (!nt_bulk_results) {
+        } else if constexpr (!NT_BULK_RESULTS) {
             if (step > 0) {
                 load_bulk(step - 1 + depth);
             }
@@ -208,7 +212,7 @@ struct nt_stage {
     }
     /// One vector of a result: to memory, or in an input's place in shared memory, from where the row leaves by a bulk copy.
     NT_DEVICE void put(void* base, int step, [[maybe_unused]] int in_place_of, nt_index row, int held, int access, const nt_data& v) const {
-        if constexpr (nt_bulk_results) {
+        if constexpr (NT_BULK_RESULTS) {
             nt_store_shared(piece(step, in_place_of, held, access), v);
         } else {
             nt_store(nt_output(base, row, access), v);
@@ -216,7 +220,7 @@ struct nt_stage {
     }
     /// After the last step.
     NT_DEVICE void finish() const {
-#if NT_IS(STAGING, tma)
+#if NT_BULK_RESULTS
         nt_barrier();
         if (nt_thread() == 0 && stored >= 0) {
             bulk.store(rows.results, walk, stored);
@@ -251,7 +255,7 @@ struct nt_stage {
     }
     /// The second pass has read these pieces for the last time: they take the row that comes `depth` steps later.
     NT_DEVICE void release(int step, int chunk, int held, int access) const {
-        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead && !nt_bulk) {
+        if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead && !NT_BULK) {
             const nt_index row = walk.row(step + depth, held);
             if (step + depth < steps) {
                 NT_UNROLL
@@ -263,7 +267,7 @@ struct nt_stage {
     }
     /// `wrote`: something was put into the step's slot.
     NT_DEVICE void close([[maybe_unused]] bool wrote) {
-#if !NT_IS(STAGING, async)
+#if NT_BULK
         if (wrote) {
             nt_bulk_fence();
         }
@@ -277,10 +281,10 @@ struct nt_stage {
     NT_DEVICE char* piece(int step, int input, int held, int access) const { return nt_piece_of(shared, Inputs, slot(step), input, held, access); }
 
 private:
-#if !NT_IS(STAGING, async)
+#if NT_BULK
     NT_DEVICE void load_bulk(int step) const {
         if (nt_thread() == 0) {
-            bulk.template load<Inputs, Rows::first_stride>(rows.base, walk, step);
+            rows.load_bulk(bulk, walk, step);
         }
     }
     /// Pieces beyond the row, which no copy writes.
@@ -298,7 +302,7 @@ private:
     }
 #endif
     NT_DEVICE void read_piece(nt_data& v, int step, int input, int held, int access) const {
-        if (nt_bulk && !walk.has(walk.row(step, held))) {
+        if (NT_BULK && !walk.has(walk.row(step, held))) {
             v.clear();  // nothing was copied there
         } else {
             nt_load_shared(v, piece(step, input, held, access));
