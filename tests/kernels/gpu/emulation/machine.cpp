@@ -300,7 +300,7 @@ std::size_t Machine::offset_in_shared(const void* at, std::size_t bytes) {
     return offset;
 }
 
-void Machine::access_span(std::size_t index, std::size_t offset, std::size_t bytes, AccessKind kind) {
+void Machine::access_span(std::size_t index, std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t copy) {
     const Span& span = spans_[index];
     const auto pitch = static_cast<std::size_t>(span.pitch_bytes);
     const auto place = [&] { return fmt::format("{}, row {}, byte {}", span.name, offset / pitch, offset % pitch); };
@@ -310,12 +310,12 @@ void Machine::access_span(std::size_t index, std::size_t offset, std::size_t byt
     if (kind != AccessKind::read && !span.writable) {
         fail(fmt::format("writes to an input, at {}", place()));
     }
-    if (const std::string wrong = shadows_[index].access(offset, bytes, kind, current_->number, order_); !wrong.empty()) {
+    if (const std::string wrong = shadows_[index].access(offset, bytes, kind, current_->number, order_, copy); !wrong.empty()) {
         fail(fmt::format("{}, at {}", wrong, place()));
     }
 }
 
-void Machine::access(const void* at, std::size_t bytes, AccessKind kind) {
+void Machine::access(const void* at, std::size_t bytes, AccessKind kind, std::uint32_t copy) {
     const auto within = [&](const void* base, std::int64_t size) {
         const std::size_t offset = offset_from(base, at);
         return offset < static_cast<std::size_t>(size) && offset + bytes <= static_cast<std::size_t>(size);
@@ -334,7 +334,7 @@ void Machine::access(const void* at, std::size_t bytes, AccessKind kind) {
     }
     for (std::size_t i = 0; i < spans_.size(); ++i) {
         if (within(spans_[i].base, (spans_[i].rows - 1) * spans_[i].pitch_bytes + spans_[i].row_bytes)) {
-            access_span(i, offset_from(spans_[i].base, at), bytes, kind);
+            access_span(i, offset_from(spans_[i].base, at), bytes, kind, copy);
             return;
         }
     }

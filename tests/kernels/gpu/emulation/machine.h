@@ -69,7 +69,7 @@ public:
     /// To where `to` lies in the shared memory of the cluster's program `rank`.
     void write_remote(float* to, int rank, float value);
     float shuffle_xor(float value, int mask, Site site);
-    void access(const void* at, std::size_t bytes, AccessKind kind);
+    void access(const void* at, std::size_t bytes, AccessKind kind, std::uint32_t copy = 0);
     /// Of a vector: it must lie at a multiple of its size.
     void vector_access(const void* at, std::size_t bytes, AccessKind kind);
     void copy_async(void* to, const void* from, std::size_t bytes);
@@ -164,10 +164,10 @@ private:
     std::string who(const Thread& thread) const;
     std::string stuck() const;
     void access_shared(Shadow& shadow, std::size_t offset, std::size_t bytes, AccessKind kind, const char* memory);
-    void access_span(std::size_t span, std::size_t offset, std::size_t bytes, AccessKind kind);
+    void access_span(std::size_t span, std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t copy);
     std::size_t offset_in_shared(const void* at, std::size_t bytes);
     BulkBarrier& bulk_barrier(void* at, AccessKind kind);
-    void check_bulk(const void* memory, const void* shared, std::size_t bytes, AccessKind kind);
+    void check_bulk(const void* memory, const void* shared, std::size_t bytes, AccessKind kind, std::uint32_t copy);
     void try_to_end_phase(BulkBarrier& barrier);
 
     std::vector<Span> spans_;

@@ -85,13 +85,14 @@ void Machine::try_to_end_phase(BulkBarrier& barrier) {
 }
 
 /// Both ends of a copy: whole units at multiples of one, every one of them accessed.
-void Machine::check_bulk(const void* memory, const void* shared, std::size_t bytes, AccessKind kind) {
+void Machine::check_bulk(const void* memory, const void* shared, std::size_t bytes, AccessKind kind, std::uint32_t copy) {
     const auto lies_at_unit = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at) % unit == 0; };
     if (bytes == 0 || bytes % unit != 0 || !lies_at_unit(memory) || !lies_at_unit(shared)) {
         fail(fmt::format("copies {} bytes in bulk: they and both addresses must be multiples of {}", bytes, unit));
     }
     for (std::size_t at = 0; at < bytes; at += unit) {
-        access(static_cast<const std::byte*>(memory) + at, unit, kind == AccessKind::bulk_write ? AccessKind::read : AccessKind::write);
+        access(static_cast<const std::byte*>(memory) + at, unit, kind == AccessKind::bulk_write ? AccessKind::read : AccessKind::write,
+               copy);
     }
     access_shared(*current_->program->shadow, offset_in_shared(shared, bytes), bytes, kind, "shared memory");
 }
@@ -101,7 +102,7 @@ void Machine::load_bulk(void* to, const void* from, std::size_t bytes, void* bar
     if (!order_.seen_by_bulk(known.begun)) {
         fail("copies in bulk with a barrier that was begun without a fence for bulk copies");
     }
-    check_bulk(from, to, bytes, AccessKind::bulk_write);
+    check_bulk(from, to, bytes, AccessKind::bulk_write, known.number);
     const auto* data = static_cast<const std::byte*>(from);
     known.copies.push_back({offset_in_shared(to, bytes), {data, data + bytes}});
     known.copied += bytes;
@@ -109,7 +110,7 @@ void Machine::load_bulk(void* to, const void* from, std::size_t bytes, void* bar
 }
 
 void Machine::store_bulk(void* to, const void* from, std::size_t bytes) {
-    check_bulk(to, from, bytes, AccessKind::bulk_read);
+    check_bulk(to, from, bytes, AccessKind::bulk_read, 0);
     std::memcpy(to, from, bytes);
     current_->bulk_stores.back().push_back({offset_in_shared(from, bytes), std::vector<std::byte>(bytes)});
 }

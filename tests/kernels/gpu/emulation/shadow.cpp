@@ -93,8 +93,9 @@ void Shadow::record(Piece& piece, AccessKind kind, Stamp now, const Order& order
     piece = {now, other_atomic, {}, kind == AccessKind::atomic, pending, false};
 }
 
-std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order) {
-    const Stamp now = order.now(thread);
+std::string Shadow::access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order,
+                           std::uint32_t copy) {
+    const Stamp now = order.now(copy != 0 ? copy : thread);
     for (std::size_t i = offset / piece_bytes; i * piece_bytes < offset + bytes; ++i) {
         Piece& piece = pieces_[i];
         if (const Stamp* other = conflict(piece, kind, thread, order)) {

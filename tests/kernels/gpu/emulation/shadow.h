@@ -22,7 +22,9 @@ public:
 
     /// Records the access. Empty, or what is wrong: "reads 4 bytes that thread 7 of program 0 wrote, …". `offset` and
     /// `bytes` lie within the memory.
-    std::string access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order);
+    /// `copy`: not the thread itself accesses it, but a bulk copy that this barrier counts.
+    std::string access(std::size_t offset, std::size_t bytes, AccessKind kind, std::uint32_t thread, const Order& order,
+                       std::uint32_t copy = 0);
     /// An asynchronous write has been waited for, or a bulk copy's phase has ended: it counts as written by then.
     void land(std::size_t offset, std::size_t bytes, Stamp stamp);
     /// A bulk copy has read what lay there.
