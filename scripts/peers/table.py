@@ -48,7 +48,7 @@ def best_of_normtune(*paths):
     for path in paths:
         for key, record, measured in measured_of(path):
             place = (measured["rank"] or math.inf, measured["p50_us"])
-            if not is_own(record) or places.get(key, (math.inf, math.inf)) <= place:
+            if not is_own(record) or measured.get("limit_copy", "").endswith(".dependent") or places.get(key, (math.inf, math.inf)) <= place:
                 continue
             if measured["rank"] == 1 and not measured["final_rounds_us"]:
                 raise ValueError(f"{path}: the winner of {record['problem']['key']} has no fresh rounds")
@@ -57,13 +57,22 @@ def best_of_normtune(*paths):
     return best
 
 
+DEPENDENT = ", dependent"
+
+
+def name_of(record, measured):
+    """Dependent launches leave out what plain ones wait for: they stand apart and compare with none (docs/measuring.md)."""
+    return record["provider"] + (DEPENDENT if measured.get("limit_copy", "").endswith(".dependent") else "")
+
+
 def providers_of(*paths):
     """{(op, mode, rows, cols): {provider: µs}} of other providers in the same sweeps, of each its best kernel."""
     peers = {}
     for key, record, measured in (found for path in paths for found in measured_of(path)):
         if not is_own(record):
             row = peers.setdefault(key, {})
-            row[record["provider"]] = min(row.get(record["provider"], math.inf), time_of(measured))
+            name = name_of(record, measured)
+            row[name] = min(row.get(name, math.inf), time_of(measured))
     return peers
 
 
@@ -87,11 +96,12 @@ def table(best, peers, shapes=None):
     ratios = {}
     for key in best:
         others = {name: us for name, us in peers.get(key, {}).items() if name != "copy"}
+        alike = [us for name, us in others.items() if not name.endswith(DEPENDENT)]
         op, mode, rows, cols = key
-        if not others or (shapes and f"{rows}x{cols}" not in shapes):
+        if not alike or (shapes and f"{rows}x{cols}" not in shapes):
             continue
         ours, limit = best[key]
-        ratio = min(others.values()) / ours
+        ratio = min(alike) / ours
         ratios.setdefault((op, mode), []).append(ratio)
         cells = [f"{others[name]:.2f}" if name in others else "" for name in names]
         lines.append(f"| {op} | {mode} | {rows}×{cols} | {ours:.2f} | {limit:.2f} | " + " | ".join(cells) + f" | {ratio:.2f}× |")

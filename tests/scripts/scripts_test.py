@@ -114,6 +114,20 @@ class PeersTable(unittest.TestCase):
             lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
         self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 7.50 | 20.00 | 0.75× |", lines)
 
+    def test_dependent_launches_stand_apart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results.json")
+
+            def record(provider, p50, copy):
+                return {"outcome": "passed", "provider": provider, "problem": {"op": "rms_norm", "mode": "inference", "rows": 64, "cols": 128, "key": "k"},
+                        "measurement": {"rank": 0, "p50_us": p50, "limit_ratio": 1.5, "final_rounds_us": [], "limit_copy": copy}}
+
+            results.write_text(json.dumps({"records": [record("normtune", 2.0, "v16"), record("normtune", 1.0, "v16.dependent"), record("flashinfer", 3.0, "v16"),
+                                                       record("flashinfer", 1.2, "v16.dependent")]}))
+            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
+        self.assertIn("flashinfer | flashinfer, dependent |", lines[0])
+        self.assertIn("| rms_norm | inference | 64×128 | 2.00 | 1.50 | 3.00 | 1.20 | 1.50× |", lines)
+
     def test_a_page_of_several_sweeps(self):
         """A fused forward in either precision of the sum is one row; the page's marks make its table again."""
         def document(residual, own, peers):
