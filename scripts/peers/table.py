@@ -37,6 +37,11 @@ def is_own(record):
     return record.get("provider", "normtune") == "normtune"
 
 
+def is_dependent(measured):
+    """Dependent launches leave out what plain ones wait for: they stand apart and compare with none (docs/measuring.md)."""
+    return measured.get("limit_copy", "").endswith(".dependent")
+
+
 def time_of(measured):
     """The median of the fresh rounds; p50 of what had none."""
     return statistics.median(measured["final_rounds_us"]) if measured["final_rounds_us"] else measured["p50_us"]
@@ -48,7 +53,7 @@ def best_of_normtune(*paths):
     for path in paths:
         for key, record, measured in measured_of(path):
             place = (measured["rank"] or math.inf, measured["p50_us"])
-            if not is_own(record) or measured.get("limit_copy", "").endswith(".dependent") or places.get(key, (math.inf, math.inf)) <= place:
+            if not is_own(record) or is_dependent(measured) or places.get(key, (math.inf, math.inf)) <= place:
                 continue
             if measured["rank"] == 1 and not measured["final_rounds_us"]:
                 raise ValueError(f"{path}: the winner of {record['problem']['key']} has no fresh rounds")
@@ -61,8 +66,7 @@ DEPENDENT = ", dependent"
 
 
 def name_of(record, measured):
-    """Dependent launches leave out what plain ones wait for: they stand apart and compare with none (docs/measuring.md)."""
-    return record["provider"] + (DEPENDENT if measured.get("limit_copy", "").endswith(".dependent") else "")
+    return record["provider"] + (DEPENDENT if is_dependent(measured) else "")
 
 
 def providers_of(*paths):

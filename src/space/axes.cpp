@@ -43,8 +43,9 @@ template <typename E>
 constexpr AxisBits of_a_row(Devices on, E only) {
     return {on, static_cast<int>(only)};
 }
-constexpr AxisBits of_a_row_in_clusters(Devices on) {
-    return {on, -1, true};
+template <typename E>
+constexpr AxisBits of_a_row_in_clusters(Devices on, E only) {
+    return {on, static_cast<int>(only), true};
 }
 struct VaryingMethod {
     DgammaMethod value;

@@ -61,12 +61,12 @@ std::string bits_help(const AxisRow& row) {
     if (rows == none || rows == unstated) {
         return "";
     }
-    return fmt::format("a row's: {}{}{}",
+    const std::string clusters = row.bits.in_clusters ? ", in clusters" : "";
+    return fmt::format("a row's: {}{}",
                        rows == all   ? "gpu, cpu"
                        : rows == gpu ? "gpu"
                                      : "cpu",
-                       row.bits.only == -1 ? "" : fmt::format(" ({} alone)", value(row.bits.only)),
-                       row.bits.in_clusters ? " (in clusters)" : "");
+                       row.bits.only == -1 ? clusters : fmt::format(" ({} alone{})", value(row.bits.only), clusters));
 }
 
 Rule deterministic_rule(Backend backend) {

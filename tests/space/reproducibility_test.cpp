@@ -29,6 +29,8 @@ TEST(RowClass, LeavesOutWhatOnlySpreadsRows) {
     constexpr const char* persistent = "w4.t128.r1.row.registers.masked.persistent_strided.s2";
     EXPECT_EQ(class_of(std::string(persistent) + ".tma_loads", Backend::cuda), class_of(persistent, Backend::cuda));
     EXPECT_NE(class_of(std::string(persistent) + ".c2.tma_loads", Backend::cuda), class_of(std::string(persistent) + ".c2", Backend::cuda));
+    EXPECT_EQ(class_of(std::string(persistent) + ".c2.tma_loads", Backend::cuda),
+              class_of(std::string(persistent) + ".c2.tma", Backend::cuda));
 }
 
 TEST(VaryingDgamma, IsOfAtomicsAndOfACpusThreads) {

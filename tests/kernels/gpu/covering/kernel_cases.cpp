@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -278,12 +279,15 @@ std::string objection(const KernelCase& given, const DeviceInfo& device) {
 
 namespace {
 
-void set_value(const std::vector<Factor>& factors, Row& row, std::string_view name, std::string_view text) {
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-        for (std::size_t k = 0; factors[i].name == name && k < factors[i].values.size(); ++k) {
-            row[i] = factors[i].values[k].text == text ? static_cast<int>(k) : row[i];
-        }
+using Values = std::vector<std::pair<std::string_view, std::string_view>>;  // of factors, by their names
+
+Row with_values(const std::vector<Factor>& factors, Row row, const Values& values) {
+    for (const auto& [name, text] : values) {
+        const auto factor = std::ranges::find(factors, name, &Factor::name);
+        const auto value = std::ranges::find(factor->values, text, &Factor::Value::text);
+        row[static_cast<std::size_t>(factor - factors.begin())] = static_cast<int>(value - factor->values.begin());
     }
+    return row;
 }
 
 }  // namespace
@@ -299,42 +303,36 @@ Array covering_cases(const std::vector<Factor>& factors, const DeviceInfo& devic
     // Each factor's first value; and rows that are hard to find: one so wide that only the most threads hold it in
     // registers.
     const Row plain(factors.size(), 0);
-    Row wide = plain;
-    set_value(factors, wide, "cols", "17389");
-    set_value(factors, wide, "num_warps", device.warp_size == 32 ? "32" : "16");
-    set_value(factors, wide, "threads_per_row", "1024");
-    set_value(factors, wide, "vector_bytes", "4");
+    const Row wide = with_values(
+        factors, plain,
+        {{"cols", "17389"}, {"num_warps", device.warp_size == 32 ? "32" : "16"}, {"threads_per_row", "1024"}, {"vector_bytes", "4"}});
     // And one whose few threads take a wide block.
-    Row few = plain;
-    set_value(factors, few, "cols", "4096");
-    set_value(factors, few, "dtype/casting", "bf16/llama");
-    set_value(factors, few, "threads_per_row", "16");
-    set_value(factors, few, "block_size", "4096");
-    set_value(factors, few, "residency/stages", "reload/1");
+    const Row few = with_values(factors, plain,
+                                {{"cols", "4096"},
+                                 {"dtype/casting", "bf16/llama"},
+                                 {"threads_per_row", "16"},
+                                 {"block_size", "4096"},
+                                 {"residency/stages", "reload/1"}});
     std::vector<Row> first{plain, wide, few};
     if (device.backend == Backend::hip) {  // so wide a row with a step of dx that waits leaves little of the shared memory
-        Row deferred = wide;
-        set_value(factors, deferred, "op/mode", "rms_norm/backward");
-        set_value(factors, deferred, "dtype/casting", "bf16/llama");
-        set_value(factors, deferred, "vector_bytes", "2");
-        set_value(factors, deferred, "rows", "29");
-        set_value(factors, deferred, "grid/rows_binding", "persistent_strided/constexpr");
-        set_value(factors, deferred, "dgamma", "cooperative/d1");
-        set_value(factors, deferred, "tile", "64x64x4");
-        first.push_back(deferred);
-    }
-    // And those whose one warp takes so narrow a block with bulk copies.
-    for (const char* staging : {"tma_loads", "tma"}) {
-        Row bulk = plain;
-        set_value(factors, bulk, "dtype/casting", "fp32/llama");
-        set_value(factors, bulk, "num_warps", "1");
-        set_value(factors, bulk, "threads_per_row", "32");
-        set_value(factors, bulk, "block_size", "128");
-        set_value(factors, bulk, "residency/stages", "shared/2");
-        set_value(factors, bulk, "grid/rows_binding", "persistent_strided/constexpr");
-        set_value(factors, bulk, "staging", staging);
-        if (device.backend == Backend::cuda) {
-            first.push_back(bulk);
+        first.push_back(with_values(factors, wide,
+                                    {{"op/mode", "rms_norm/backward"},
+                                     {"dtype/casting", "bf16/llama"},
+                                     {"vector_bytes", "2"},
+                                     {"rows", "29"},
+                                     {"grid/rows_binding", "persistent_strided/constexpr"},
+                                     {"dgamma", "cooperative/d1"},
+                                     {"tile", "64x64x4"}}));
+    } else {  // and those whose one warp takes so narrow a block with bulk copies
+        for (const char* staging : {"tma_loads", "tma"}) {
+            first.push_back(with_values(factors, plain,
+                                        {{"dtype/casting", "fp32/llama"},
+                                         {"num_warps", "1"},
+                                         {"threads_per_row", "32"},
+                                         {"block_size", "128"},
+                                         {"residency/stages", "shared/2"},
+                                         {"grid/rows_binding", "persistent_strided/constexpr"},
+                                         {"staging", staging}}));
         }
     }
     return cover_pairs(value_counts(factors), first, allowed, cost);
