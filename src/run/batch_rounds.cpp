@@ -110,16 +110,22 @@ bool BatchRounds::note(RunningTrial& trial, std::optional<Failure> failure) {
     return false;
 }
 
+// At once again where it failed: a trial that this round drops would have neither limit nor floor.
 void BatchRounds::take(Reference& reference) {
-    if (reference.failures >= most_reference_failures) {
-        return;
-    }
-    auto failure = context_.rounds.take(reference.series, reference.kind, reference.dependent);
-    if (failure && failure->of_problem) {
-        lost_ = std::move(failure);
-    } else if (failure && ++reference.failures == most_reference_failures) {
-        context_.recorder.warn(fmt::format("{}: the {} cannot be measured: {}", context_.problem.key(),
-                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch", failure->reason));
+    while (reference.failures < most_reference_failures) {
+        auto failure = context_.rounds.take(reference.series, reference.kind, reference.dependent);
+        if (!failure) {
+            return;
+        }
+        if (failure->of_problem) {
+            lost_ = std::move(failure);
+            return;
+        }
+        ++reference.failures;
+        context_.recorder.warn(fmt::format("{}: the {} {}: {}", context_.problem.key(),
+                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
+                                           reference.failures < most_reference_failures ? "is measured again" : "cannot be measured",
+                                           failure->reason));
     }
 }
 

@@ -115,8 +115,23 @@ TEST(Faults, ACopyThatCannotBeMeasuredLeavesTheTrialsWithoutALimit) {
     const auto records = by_rows(run_sweep(options, sink));
     EXPECT_EQ(records.at("r4").outcome, Outcome::passed);
     EXPECT_EQ(records.at("r4").measurement->limit_ratio, 0);
+    ASSERT_EQ(sink.warnings.size(), 2U);
+    EXPECT_NE(sink.warnings[0].find("copy limit is measured again"), std::string::npos) << sink.warnings[0];
+    EXPECT_NE(sink.warnings[1].find("copy limit cannot be measured"), std::string::npos) << sink.warnings[1];
+}
+
+TEST(Faults, ACopyThatFailsOnceIsMeasuredInTheSameRound) {
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, "faults: [{at: copy, do: out_of_memory, text: full, times: 1}]\n");
+    options.stop_rule.time_cap_us = 1;  // one round each
+    RecordingSink sink;
+    for (const auto& [rows, record] : by_rows(run_sweep(options, sink))) {
+        ASSERT_TRUE(record.measurement) << rows;
+        EXPECT_EQ(record.measurement->rounds.size(), 1U) << rows;
+        EXPECT_GT(record.measurement->limit_ratio, 0) << rows;
+    }
     ASSERT_EQ(sink.warnings.size(), 1U);
-    EXPECT_NE(sink.warnings[0].find("copy limit cannot be measured"), std::string::npos) << sink.warnings[0];
+    EXPECT_NE(sink.warnings[0].find("copy limit is measured again"), std::string::npos) << sink.warnings[0];
 }
 
 }  // namespace
