@@ -1,6 +1,7 @@
 // The GPU device over a driver that computes nothing: what is launched on which buffers, and how a sample comes about.
 #include "devices/gpu_device_fixture.h"
 
+#include <map>
 #include <random>
 #include <set>
 #include <thread>
@@ -205,8 +206,20 @@ TEST_F(GpuDeviceTest, TheRaceOfCopiesIsShortAndOnceForProblemsOfOneTraffic) {
     const std::size_t with_race = launches("rms_norm/forward/bf16/llama/16x1024");
     const std::size_t without = launches("rms_norm/forward/fp16/gemma/16x1024");
     EXPECT_GT(with_race, without);
-    EXPECT_LT(static_cast<double>(with_race - without) * 3, 5000) << "microseconds of the device";
+    EXPECT_LT(static_cast<double>(with_race - without) * 3, 10000) << "microseconds of the device";
     EXPECT_GT(launches("rms_norm/backward/bf16/llama/16x1024"), without) << "reads two signals and writes one";
+}
+
+// What is short is chosen by what it takes where it is measured: a glance may have met another state of launches.
+TEST_F(GpuDeviceTest, AShortCopyThatAGlanceFlattersIsNotTheLimit) {
+    std::map<std::string, int> launched;
+    gpu_.launch_us = [&](const std::string& name) { return name != "nt_copy_16_1_default" ? 3.0 : ++launched[name] <= 200 ? 2.0 : 4.0; };
+    const auto device = open();
+    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/16x1024"), rotating());
+    const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
+    EXPECT_GT(launched["nt_copy_16_1_default"], 200) << "it was among the foremost";
+    EXPECT_EQ(batch.copy.find("v16.u1."), std::string::npos) << batch.copy;
+    EXPECT_NEAR(batch.us[1], 3, 1e-4);
 }
 
 // A full op's copy has its forward's and its backward's pass; in place the backward's is over its own input.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,8 +33,11 @@ struct CopyMethod {
 
 class CopyLimit {
 public:
-    /// What a trial of a copy takes a launch: a short one, whose times are compared with each other alone.
-    using Trial = std::function<double(const Enqueue&)>;
+    /// How copies are compared with each other.
+    struct Timing {
+        std::function<double(const Enqueue&)> glance_us;  // of a launch, by a short look
+        std::function<double(Rotation&)> sample_us;       // of a launch, as the limit will be measured
+    };
 
     /// `dependent`: each copy is launched while the one ahead still runs, and waits for its end.
     CopyLimit(const Driver& driver, const Toolchain& toolchain, int compute_units, bool dependent)
@@ -43,7 +47,7 @@ public:
     void compile_ahead(const Problem& problem) const;
     /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
     /// fastest is found by a short race, once for all problems of the same traffic.
-    Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Trial& trial_us);
+    Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
     /// Of the latest rotation: CopyMethod::text(), with ".dependent" where copies are launched so.
     const std::string& method() const { return method_; }
     /// Before other buffers are made, which may lie where the old ones did.
@@ -54,7 +58,9 @@ private:
     SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
-    CopyMethod fastest(const Traffic& traffic, const GpuBuffers& buffers, const Trial& trial_us);
+    CopyMethod fastest(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
+    CopyMethod fastest_short(std::span<const CopyMethod> methods, const Traffic& traffic, const GpuBuffers& buffers,
+                             const RotationSize& size, const Timing& timing);
 
     const Driver& driver_;
     const Toolchain& toolchain_;

@@ -206,7 +206,11 @@ Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, c
         return empty_rotation(references, size, request.dependent);
     }
     if (request.kind == SampleKind::copy) {
-        return references.copy.rotation(buffers, size, [&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); });
+        SampleRequest one = request;
+        one.samples = 1;
+        return references.copy.rotation(buffers, size,
+                                        {[&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); },
+                                         [&](Rotation& rotation) { return timer_->sample(rotation, one, evict_).us.front(); }});
     }
     const auto& gpu_kernel = static_cast<const RotatingKernel&>(*kernel);
     clear_workspace(gpu_kernel.workspace_bytes());
