@@ -28,7 +28,7 @@ std::int64_t row_groups(const Configuration& c, const Problem& problem) {
 
 std::int64_t programs(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t groups = row_groups(c, problem);
-    return persistent(c) ? std::min(groups, most_persistent_programs(c, device)) : groups;
+    return persistent(c) ? persistent_programs(c, groups, device) : groups;
 }
 
 bool tiled(const Configuration& c, const Problem& problem) {
@@ -155,11 +155,16 @@ void add_grid_limits(Limits& limits) {
         [](const Configuration& c, const Problem&, const DeviceInfo& d) { return !persistent(c) || c.unit_margin < d.compute_units; });
     const bool lists_per_row = limits.lists(Axis::grid, static_cast<int>(Grid::per_row));
     const bool lists_strided = limits.lists(Axis::grid, static_cast<int>(Grid::persistent_strided));
-    limits.add(Axis::grid, "redundant.grid", "packed with one row is per_row; contiguous with one group of rows a program is strided",
+    limits.add(Axis::grid, "redundant.grid",
+               "packed with one row is per_row; contiguous with one group of rows a program is strided, as is balanced where "
+               "no program is spare",
                {Axis::grid, Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin, Axis::cluster},
                [=](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    if (c.grid == Grid::packed) {
                        return !lists_per_row || c.rows_per_program > 1;
+                   }
+                   if (c.grid == Grid::persistent_balanced) {
+                       return !lists_strided || spare_programs(c, p, d) > 0;
                    }
                    return c.grid != Grid::persistent_contiguous || !lists_strided || programs(c, p, d) < row_groups(c, p);
                });
@@ -320,12 +325,23 @@ std::int64_t most_persistent_programs(const Configuration& c, const DeviceInfo& 
     return c.programs_per_sm * std::max<std::int64_t>(1, reachable / c.cluster);
 }
 
+std::int64_t persistent_programs(const Configuration& c, std::int64_t groups, const DeviceInfo& device) {
+    const std::int64_t most = std::min(groups, most_persistent_programs(c, device));
+    return c.grid == Grid::persistent_balanced ? balanced_programs(groups, most) : most;
+}
+
+std::int64_t spare_programs(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const std::int64_t groups = row_groups(c, problem);
+    const std::int64_t most = std::min(groups, most_persistent_programs(c, device));
+    return most - balanced_programs(groups, most);
+}
+
 bool has_dgamma(const Problem& problem) {
     return problem.operation.has(TensorRole::dgamma);
 }
 
 bool persistent(const Configuration& c) {
-    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous;
+    return c.grid == Grid::persistent_strided || c.grid == Grid::persistent_contiguous || c.grid == Grid::persistent_balanced;
 }
 
 std::int64_t rows_side_by_side(const Configuration& c, const DeviceInfo& device) {

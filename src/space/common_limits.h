@@ -39,6 +39,15 @@ std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& 
 /// Programs of a persistent grid at most, a cluster counted as one: what finds a place at once. A cluster lies within a GPC, so that
 /// those of more than two programs do not reach every unit; GPCs differ from device to device, and 12 units are left out for it.
 std::int64_t most_persistent_programs(const Configuration& configuration, const DeviceInfo& device);
+/// As few programs as, with `most`, take no more of `groups` groups of rows each.
+constexpr std::int64_t balanced_programs(std::int64_t groups, std::int64_t most) {
+    const std::int64_t each = (groups + most - 1) / most;
+    return (groups + each - 1) / each;
+}
+/// Programs of a persistent grid over `groups` groups of rows.
+std::int64_t persistent_programs(const Configuration& configuration, std::int64_t groups, const DeviceInfo& device);
+/// Programs that a strided grid has on top of a balanced one's.
+std::int64_t spare_programs(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
 /// Rows that one program takes one after another (in passes of those side by side), at most, on this problem.
 std::int64_t serial_passes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);

@@ -11,7 +11,7 @@ namespace normtune {
 NORMTUNE_ENUMERATION(RowsBinding, rows_binding_names, constexpr_, runtime);
 NORMTUNE_ENUMERATION(Residency, residency_names, registers, shared, reload);
 NORMTUNE_ENUMERATION(Reduction, reduction_names, where, masked, guard, even);
-NORMTUNE_ENUMERATION(Grid, grid_names, per_row, packed, persistent_strided, persistent_contiguous);
+NORMTUNE_ENUMERATION(Grid, grid_names, per_row, packed, persistent_strided, persistent_contiguous, persistent_balanced);
 NORMTUNE_ENUMERATION(GammaPlacement, gamma_names, hoisted, before, after);
 NORMTUNE_ENUMERATION(CacheHint, cache_hint_names, default_, streaming, cache_global);
 NORMTUNE_ENUMERATION(OffsetBits, offset_bits_names, auto_, _32, _64);
@@ -30,7 +30,7 @@ inline constexpr int whole_row = 0;
 ///   threads / threads_per_row rows lie side by side; rows_per_program rows are taken in passes of that many.
 ///   per_row gives every row a program; packed has ceil(M / rows_per_program) programs; a persistent grid has at most
 ///   programs_per_sm · compute_units, which go on with further groups of rows_per_program rows: every programs-th group
-///   (strided) or a run of neighbours (contiguous).
+///   (strided; balanced: the same with as few programs as take no more groups each) or a run of neighbours (contiguous).
 ///   registers and shared hold the row between its reduction and its output; reload reads it twice, in blocks of
 ///   block_size columns or all at once (whole_row). A row's threads take threads_per_row vectors of columns at once;
 ///   a vector is vector_bytes, or less where rows do not start at its multiples.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "space/common_limits.h"
 #include "support/error.h"
 #include "support/escape.h"
 #include "support/expression.h"
@@ -74,8 +75,8 @@ const std::vector<Expression::Constant>& value_names() {
 
 struct CompiledRule::State {
     Rule rule;
-    double cols = 0;
-    double warp_size = 1;
+    Problem problem;                  // its shape alone
+    DeviceInfo device;                // warp_size and compute_units alone
     std::vector<Variable> variables;  // never resized once muParser has the addresses
     std::vector<std::size_t> used;    // of `variables`: those that read axes and stand in the expression
     std::vector<Axis> axes;
@@ -92,18 +93,23 @@ struct CompiledRule::State {
         throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
     }
 
-    void set(const Problem& problem, const DeviceInfo& device) {
+    void set(const Problem& of, const DeviceInfo& on) {
         std::size_t place = first_fact;
-        for (const auto& [name, value] : problem_facts(problem, device)) {
+        for (const auto& [name, value] : problem_facts(of, on)) {
             variables[place++].value = value;
         }
-        cols = static_cast<double>(problem.shape.cols);
-        warp_size = device.warp_size;
+        place_of(of, on);
+    }
+
+    void place_of(const Problem& of, const DeviceInfo& on) {
+        problem.shape = of.shape;
+        device.warp_size = on.warp_size;
+        device.compute_units = on.compute_units;
     }
 
     void define(std::string_view name, double value) { variables.push_back({name, {}, value}); }
 
-    void define_variables(const Problem& problem, const DeviceInfo& device) {
+    void define_variables(const Problem& of, const DeviceInfo& on) {
         variables.reserve(axis_count + 32);
         for (const AxisRow& row : axis_table) {
             variables.push_back({row.name, {row.axis}});
@@ -111,16 +117,16 @@ struct CompiledRule::State {
         variables.push_back({"block", {Axis::block_size}});
         variables.push_back({"threads", {Axis::num_warps}});
         variables.push_back({"rows_side_by_side", {Axis::num_warps, Axis::threads_per_row}});
+        variables.push_back({"spare_programs", {Axis::rows_per_program, Axis::programs_per_sm, Axis::unit_margin, Axis::cluster}});
         first_fact = variables.size();
-        for (const auto& [name, value] : problem_facts(problem, device)) {
+        for (const auto& [name, value] : problem_facts(of, on)) {
             define(name, value);
         }
         first_code_variable = variables.size();
         for (const std::string_view name : code_variables) {
             define(name, 0);
         }
-        cols = static_cast<double>(problem.shape.cols);
-        warp_size = device.warp_size;
+        place_of(of, on);
     }
 
     void compile() {
@@ -162,9 +168,13 @@ struct CompiledRule::State {
     }
 
     double derived(std::string_view name, const Configuration& configuration) const {
-        const double threads = configuration.num_warps * warp_size;
+        const double threads = configuration.num_warps * device.warp_size;
         if (name == "block") {
+            const auto cols = static_cast<double>(problem.shape.cols);
             return configuration.block_size == whole_row ? std::exp2(std::ceil(std::log2(cols))) : configuration.block_size;
+        }
+        if (name == "spare_programs") {
+            return static_cast<double>(spare_programs(configuration, problem, device));
         }
         return name == "threads" ? threads : std::floor(threads / configuration.threads_per_row);
     }

@@ -21,11 +21,12 @@ constexpr Words<4> reduction_help{{
     "Full accesses without a mask; each step asks by a branch whether it is still inside the row.",
     "No mask and no branch: the row's threads, and its blocks, divide the columns.",
 }};
-constexpr Words<4> grid_help{{
+constexpr Words<5> grid_help{{
     "A program for each row.",
     "A program for each rows_per_program rows, which it takes one after another.",
     "As many programs as are asked for a compute unit; each goes on with every so many-th group of rows.",
     "As many programs as are asked for a compute unit; each has a run of neighbouring rows.",
+    "As persistent_strided, with as few programs as take no more groups each: nearly all take as many.",
 }};
 constexpr Words<2> rows_binding_help{{
     "rows_per_program is compiled in: loops of a known length, and a compile for each number.",

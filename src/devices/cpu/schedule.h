@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "space/common_limits.h"
 #include "space/configuration.h"
 
 namespace normtune::cpu {
@@ -19,9 +20,12 @@ struct Schedule {
         : grid(c.grid), rows(row_count), rows_per_program(c.rows_per_program) {
         const std::int64_t groups = (rows + rows_per_program - 1) / rows_per_program;
         programs = persistent() ? std::min<std::int64_t>(groups, std::int64_t{c.programs_per_sm} * cores) : groups;
+        if (grid == Grid::persistent_balanced) {
+            programs = balanced_programs(groups, programs);
+        }
     }
 
-    bool persistent() const { return grid == Grid::persistent_strided || grid == Grid::persistent_contiguous; }
+    bool persistent() const { return grid != Grid::per_row && grid != Grid::packed; }
 
     /// Calls visit(begin, end, next) for each run of consecutive rows of a program; `next` is the row at which this
     /// thread is likely to go on, for prefetching (it may be past the last row). `threads` take programs in turn.
@@ -31,6 +35,7 @@ struct Schedule {
         const auto row = [this](std::int64_t group) { return std::min(rows, group * rows_per_program); };
         switch (grid) {
             case Grid::persistent_strided:
+            case Grid::persistent_balanced:
                 for (std::int64_t group = program; group < groups; group += programs) {
                     visit(row(group), row(group + 1), row(group + programs));
                 }

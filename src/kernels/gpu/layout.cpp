@@ -112,18 +112,18 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
 GridShape grid_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t rows = problem.shape.rows;
     const std::int64_t tiles = ceil_div(rows, c.rows_per_program);
-    const std::int64_t most = most_persistent_programs(c, device);
     switch (c.grid) {
         case Grid::per_row:
             return {rows, 1};
         case Grid::packed:
             return {tiles, c.rows_per_program};
         case Grid::persistent_strided:
-            return {std::min(tiles, most), c.rows_per_program};
+        case Grid::persistent_balanced:
+            return {persistent_programs(c, tiles, device), c.rows_per_program};
         case Grid::persistent_contiguous:
             break;
     }
-    const std::int64_t share = ceil_div(ceil_div(rows, std::min(tiles, most)), c.rows_per_program) * c.rows_per_program;
+    const std::int64_t share = ceil_div(ceil_div(rows, persistent_programs(c, tiles, device)), c.rows_per_program) * c.rows_per_program;
     return {ceil_div(rows, share), share};
 }
 

@@ -34,6 +34,8 @@ Programs programs_of(const Step& s, std::int64_t rows, int units) {
             return {tiles, s.rows_per_program};
         case Grid::persistent_strided:
             return {std::min(tiles, most), s.rows_per_program};
+        case Grid::persistent_balanced:
+            return {ceil_div(tiles, ceil_div(tiles, std::min(tiles, most))), s.rows_per_program};
         case Grid::persistent_contiguous:
             break;
     }
@@ -174,7 +176,7 @@ constexpr const char* ops[]{"rms_norm", "fused_add_rms_norm"};
 constexpr const char* modes[]{"forward", "backward"};
 constexpr const char* dtypes[]{"fp32", "bf16", "fp16"};
 constexpr const char* castings[]{"llama", "gemma", "none"};
-constexpr const char* grids[]{"per_row", "packed", "persistent_strided", "persistent_contiguous"};
+constexpr const char* grids[]{"per_row", "packed", "persistent_strided", "persistent_contiguous", "persistent_balanced"};
 constexpr const char* dgammas[]{"partials", "atomic", "split", "cooperative", "published", "beside", "-"};
 
 Work read_work(Words& in) {

@@ -14,7 +14,7 @@ enum class Op { rms_norm, fused_add_rms_norm };
 enum class Mode { forward, backward };
 enum class Dtype { fp32, bf16, fp16 };
 enum class Casting { llama, gemma, none };
-enum class Grid { per_row, packed, persistent_strided, persistent_contiguous };
+enum class Grid { per_row, packed, persistent_strided, persistent_contiguous, persistent_balanced };
 enum class Dgamma { partials, atomic, split, cooperative, published, beside, none };
 
 /// What the kernels of an entry compute; all of it is compiled into them.

@@ -107,6 +107,8 @@ NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
     return static_cast<long long>(first) * E::bytes + static_cast<long long>(access) * (nt_access_cols() * E::bytes);
 }
 
+NT_DEVICE constexpr bool nt_strided() { return NT_IS(GRID, persistent_strided) || NT_IS(GRID, persistent_balanced); }
+
 /// The rows of a program (or of a cluster: `program` and `programs` then count those), in steps of nt_step_rows.
 struct nt_walk {
     nt_index rows;
@@ -119,7 +121,7 @@ struct nt_walk {
     NT_DEVICE int steps() const {
         if constexpr (NT_IS(GRID, per_row)) {
             return 1;
-        } else if constexpr (NT_IS(GRID, persistent_strided)) {
+        } else if constexpr (nt_strided()) {
             const int tiles = static_cast<int>((rows + per_program() - 1) / per_program());
             return (tiles - program + programs - 1) / programs * steps_per_tile();
         } else {
@@ -129,7 +131,7 @@ struct nt_walk {
     NT_DEVICE nt_index first_row(int step) const {
         if constexpr (NT_IS(GRID, per_row)) {
             return static_cast<nt_index>(program);
-        } else if constexpr (NT_IS(GRID, persistent_strided)) {
+        } else if constexpr (nt_strided()) {
             const int tile = program + step / steps_per_tile() * programs;
             return static_cast<nt_index>(tile) * per_program() + step % steps_per_tile() * nt_step_rows;
         } else {
