@@ -133,7 +133,7 @@ def page(paths, lines):
     """The table with what measured it. scripts/results has the files unpacked, by their bare names."""
     documents = [document_of(path) for path in paths]
     first = documents[0]["environment"]
-    names = [pathlib.Path(path).name.removesuffix(".gz") for path in paths]
+    names = [("h200/" if "results/h200/" in str(path) else "") + pathlib.Path(path).name.removesuffix(".gz") for path in paths]
     command = f"scripts/peers/table.py {' '.join(names)}"
     versions = list(dict.fromkeys(version for document in documents for version in document["environment"].get("providers", [])))
     dtypes = ", ".join(sorted({record["problem"]["dtype"] for document in documents for record in document["records"]}))

@@ -11,7 +11,8 @@ from figure_base import FIGURES, by_problem, figure, span
 
 STUDIES = pathlib.Path(__file__).resolve().parent
 MEASUREMENTS = json.loads((STUDIES / "measurements.json").read_text())
-OUTCOMES = (("passed", "passed"), ("pruned", "pruned by their code"), ("unsupported", "unsupported"))
+OUTCOMES = (("passed", "passed"), ("pruned", "pruned by their code"), ("unsupported", "unsupported"),
+            ("incorrect", "incorrect"))
 
 
 def outcomes(files, name):
@@ -30,8 +31,9 @@ def duration(seconds):
 for one in MEASUREMENTS:
     if "took_s" in one:
         FIGURES[f"took.{one['name']}"] = lambda files, seconds=one["took_s"]: duration(seconds)
-for name in [one["name"] for one in MEASUREMENTS if "writes" not in one] + ["clusters"]:
-    FIGURES[f"trials.{name}"] = lambda files, name=name: ", ".join(
+OF_H200 = [f"h200/{path.name.removesuffix('.csv.gz')}" for path in sorted((STUDIES.parents[1] / "results/h200").glob("*.csv.gz"))]
+for name in [one["name"] for one in MEASUREMENTS if "writes" not in one] + ["clusters"] + OF_H200:
+    FIGURES[f"trials.{name.replace('/', '.')}"] = lambda files, name=name: ", ".join(
         f"{outcomes(files, name)[outcome]:,} {text}" for outcome, text in OUTCOMES if outcomes(files, name)[outcome])
     FIGURES[f"measured.{name}"] = lambda files, name=name: f"{outcomes(files, name)['passed']:,}"
 

@@ -27,7 +27,7 @@ def line(path):
 
     ratios = [float(row["limit_ratio"]) for row in rows if float(row["limit_us"] or 0) > 0]
     drivers = sorted({row["driver"].split(",")[0] for row in rows})
-    return [path.stem, f"{len(rows):,}", environment.get("source_revision") or "-", environment.get("device", {}).get("uuid") or "-",
+    return [str(path.with_suffix("")), f"{len(rows):,}", environment.get("source_revision") or "-", environment.get("device", {}).get("uuid") or "-",
             ", ".join(drivers) or "-", "whole" if command else "-", recorded("clock_mhz"), recorded("memory_clock_mhz"),
             recorded("floor_us"), "of several" if rows and rows[0].get("limit_copy") else "one", f"{min(ratios):.3f}"]
 

@@ -122,10 +122,9 @@ void BatchRounds::take(Reference& reference) {
             return;
         }
         ++reference.failures;
-        context_.recorder.warn(fmt::format("{}: the {} {}: {}", context_.problem.key(),
-                                           reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
-                                           reference.failures < most_reference_failures ? "is measured again" : "cannot be measured",
-                                           failure->reason));
+        context_.recorder.warn(
+            fmt::format("{}: the {} {}: {}", context_.problem.key(), reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
+                        reference.failures < most_reference_failures ? "is measured again" : "cannot be measured", failure->reason));
     }
 }
 

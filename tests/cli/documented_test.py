@@ -24,7 +24,7 @@ NOT_RUN = [
     (r"scripts/(quickstart|test)\b", "installs packages and builds"),
     (r"scripts/package\b", "builds (tests/packages)"),
     (r"cmake ", "builds"),
-    (r"pip install", "installs packages"),
+    (r"(python3 -m )?pip install", "installs packages"),
     (r".*--backend hip\b", "needs an AMD GPU"),
     (r"normtune emit +--from .*--problem (?!.*--arch)", "needs an NVIDIA GPU: the winner's cubin is for the one that is here"),
     (r"normtune emit --candidate .*--from", "needs an NVIDIA GPU"),

@@ -37,6 +37,11 @@ long long programs(const normtune_best::Launch& l, long long rows, int multiproc
         case Grid::per_row: return rows;
         case Grid::packed: return tiles;
         case Grid::persistent_strided: return std::min(tiles, most);
+        case Grid::persistent_balanced: {
+            const long long taken = std::min(tiles, most);
+            const long long each = (tiles + taken - 1) / taken;
+            return (tiles + each - 1) / each;
+        }
         case Grid::persistent_contiguous: break;
     }
     const long long taken = std::min(tiles, most);

@@ -7,7 +7,7 @@
 namespace normtune::cpu {
 namespace {
 
-constexpr Grid grids[] = {Grid::per_row, Grid::packed, Grid::persistent_strided, Grid::persistent_contiguous};
+constexpr Grid grids[] = {Grid::per_row, Grid::packed, Grid::persistent_strided, Grid::persistent_contiguous, Grid::persistent_balanced};
 
 TEST(Schedule, EveryRowBelongsToOneProgram) {
     for (const Grid grid : grids) {
@@ -43,6 +43,9 @@ TEST(Schedule, PersistentGridsHaveProgramsByTheCore) {
     EXPECT_EQ(Schedule(c, 9, 3).programs, 3);  // three groups of rows
     c.grid = Grid::packed;
     EXPECT_EQ(Schedule(c, 1000, 3).programs, 250);
+    c.grid = Grid::persistent_balanced;
+    EXPECT_EQ(Schedule(c, 1000, 3).programs, 6);  // 250 groups: 42 each at the most
+    EXPECT_EQ(Schedule(c, 32, 3).programs, 4);    // 8 groups: 2 each, which 4 take
 }
 
 TEST(Schedule, ContiguousSharesAreEvenToAGroupOfRows) {

@@ -36,6 +36,7 @@ constexpr Case cases[]{
     {"fused_add_rms_norm/forward/bf16/llama/8192x4096", "w16.t512.r1.b4096.shared.masked.per_row"},
     {"rms_norm/backward/bf16/llama/64x1024", "w4.t128.r1.row.registers.even.per_row.atomic"},
     {"rms_norm/backward/bf16/llama/8192x1024", "w8.t128.r2.row.registers.even.persistent_strided.tile256x32x8"},
+    {"rms_norm/backward/bf16/llama/8192x1536", "w8.t128.r2.row.registers.masked.persistent_balanced.p2.gamma_hoisted.s2.cooperative"},
     {"rms_norm/backward/bf16/llama/65536x1024/w_fp32", "w4.t128.r4.row.registers.even.persistent_contiguous.p2"},
     {"rms_norm/backward/bf16/gemma/100x4096", "w8.t256.r1.row.registers.even.persistent_strided.cooperative"},
     {"rms_norm/backward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.persistent_strided.split.tile128x64x8"},

@@ -269,6 +269,22 @@ TEST(Plan, AnUndefinedRuleIsAnErrorOnlyWhereAPointReachesIt) {
     EXPECT_NO_THROW(plan_problem(planned_problem(8, 2048), space, no_traits(), device_of(32, 4), false, {}));
 }
 
+TEST(Plan, BalancedIsKeptWhereStridedHasProgramsToSpare) {
+    const SearchSpace space{
+        "s", {{Axis::grid, {static_cast<int>(Grid::persistent_strided), static_cast<int>(Grid::persistent_balanced)}}}, {}};
+    const auto kept = [&](std::int64_t rows) {
+        std::set<std::string_view> grids;
+        plan_problem(planned_problem(rows, 2048), space, no_traits(), device_of(32, 4), false,
+                     [&](const Configuration& c, const RuleTally*) { grids.insert(grid_names.name(c.grid)); });
+        return grids;
+    };
+    // Four programs: 8 rows are two of each, 9 are three of three.
+    using Grids = std::set<std::string_view>;
+    EXPECT_EQ(kept(3), (Grids{"persistent_strided"}));
+    EXPECT_EQ(kept(8), (Grids{"persistent_strided"}));
+    EXPECT_EQ(kept(9), (Grids{"persistent_strided", "persistent_balanced"}));
+}
+
 TEST(Plan, DxIsDeferredWhereSumsArePublishedAndAProgramHasTheSteps) {
     const SearchSpace space{"s",
                             {{Axis::grid, {static_cast<int>(Grid::persistent_strided)}},

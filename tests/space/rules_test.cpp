@@ -80,6 +80,21 @@ TEST(Rules, ReadAxesByNameAndWhatFollowsFromThem) {
     EXPECT_EQ(s.ask("block_size == row", c), RuleAnswer::prunes);
 }
 
+TEST(Rules, SparePrograms) {
+    const Setting s;
+    Configuration c;
+    c.grid = Grid::persistent_strided;
+    for (const auto& [programs_per_sm, spare] : {std::pair{1, 304 - 304}, {2, 608 - 586}, {16, 4864 - 4096}}) {
+        c.programs_per_sm = programs_per_sm;  // 8192 rows: 27, 14, 2 each at the most
+        EXPECT_EQ(s.ask("spare_programs == " + std::to_string(spare), c), RuleAnswer::keeps) << programs_per_sm;
+    }
+    c.programs_per_sm = 1;
+    c.rows_per_program = 32;
+    EXPECT_EQ(s.ask("spare_programs == 0", c), RuleAnswer::keeps) << "256 groups of rows, one each";
+    c.unit_margin = 104;
+    EXPECT_EQ(s.ask("spare_programs == 72", c), RuleAnswer::keeps) << "200 programs, 2 groups each: 128 take them";
+}
+
 TEST(Rules, ANameNeverEqualsAnotherAxisValue) {
     Setting s;
     Configuration c;

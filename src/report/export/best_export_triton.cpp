@@ -21,7 +21,8 @@ BLOCK_SIZE               columns of a pass; where a pass covers the whole row, t
 ROWS_PER_PROGRAM         rows that a program handles.
 grid, programs_per_sm    what a launcher makes of its grid: per_row has a program a row, packed one for ROWS_PER_PROGRAM
                          rows, and persistent_… at most programs_per_sm for each multiprocessor, which go on with
-                         further rows (strided: every programs-th group of rows; contiguous: a run of neighbours).
+                         further rows (strided: every programs-th group of rows; balanced: the same, with as few programs
+                         as take no more groups each; contiguous: a run of neighbours).
 )";
 
 constexpr std::string_view functions = R"(
@@ -39,7 +40,10 @@ class Launch:
 
     def programs(self, rows: int, multiprocessors: int) -> int:
         groups = -(-rows // self.ROWS_PER_PROGRAM)
-        return min(groups, self.programs_per_sm * multiprocessors) if self.grid.startswith("persistent") else groups
+        if not self.grid.startswith("persistent"):
+            return groups
+        most = min(groups, self.programs_per_sm * multiprocessors)
+        return -(-groups // -(-groups // most)) if self.grid == "persistent_balanced" else most
 
 
 def _launch(entry, cols: int) -> Launch:

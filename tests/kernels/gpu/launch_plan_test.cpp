@@ -70,6 +70,16 @@ TEST(LaunchPlan, PersistentContiguousSharesRowsWithoutEmptyPrograms) {
     EXPECT_EQ(p.launches[0].grid[0], 125);
 }
 
+TEST(LaunchPlan, PersistentBalancedHasNoProgramThatTakesOneMore) {
+    const auto programs = [](const char* problem, const char* configuration) { return plan(problem, configuration).launches[0].grid[0]; };
+    const char* two = "w8.t256.r1.row.registers.masked.persistent_balanced.p2";
+    EXPECT_EQ(programs("rms_norm/forward/bf16/llama/8192x4096", two), 256);  // 32 rows each; 264 would take 31 or 32
+    EXPECT_EQ(programs("rms_norm/forward/bf16/llama/8448x4096", two), 264);
+    EXPECT_EQ(programs("rms_norm/forward/bf16/llama/100x4096", two), 100);
+    EXPECT_EQ(programs("rms_norm/forward/bf16/llama/265x4096", two), 133);
+    EXPECT_EQ(programs("rms_norm/forward/bf16/llama/8192x1024", "w4.t64.r4.row.registers.masked.persistent_balanced.p2.h2"), 256);
+}
+
 TEST(LaunchPlan, PersistentStridedIsNoWiderThanItsTiles) {
     EXPECT_EQ(plan("rms_norm/forward/bf16/llama/100x4096", "w8.t256.r1.row.registers.masked.persistent_strided.p2").launches[0].grid[0],
               100);

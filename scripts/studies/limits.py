@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The least p50 of each problem of results.csv files and how many times the copy's it is, as a table: `limits.py [--best-by COLUMN] results.csv…`.
+
+With --best-by, of a column of the configuration (grid, staging, cluster, …), a column of the table for each of its values.
+"""
+
+import argparse
+import csv
+import sys
+
+
+def passed(paths):
+    for path in paths:
+        with open(path, newline="") as file:
+            yield from (row for row in csv.DictReader(file) if row["outcome"] == "passed" and row["p50_us"] and float(row["limit_us"] or 0) > 0)
+
+
+def cell(row):
+    return f"{float(row['p50_us']):.2f} ({float(row['limit_ratio']):.2f})" if row else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--best-by", metavar="COLUMN")
+    arguments = parser.parse_args()
+    best, values = {}, {}
+    for row in passed(arguments.files):
+        if row["provider"] not in ("", "normtune") and arguments.best_by != "provider":
+            continue  # of normtune's own
+        problem = (row["op"], row["mode"], int(row["rows"]), int(row["cols"]))
+        value = row[arguments.best_by] if arguments.best_by else "best"
+        values[value] = None
+        of_problem = best.setdefault(problem, {})
+        if value not in of_problem or float(row["p50_us"]) < float(of_problem[value]["p50_us"]):
+            of_problem[value] = row
+    if not best:
+        sys.exit("limits: nothing was measured")
+    names = list(values)
+    headers = [f"{arguments.best_by} {name}" for name in names] if arguments.best_by else ["µs (times the copy's)", "configuration"]
+    print(f"| op, mode, M×N | {' | '.join(headers)} |\n|---|{'---|' * len(headers)}")
+    for (op, mode, rows, cols), of_problem in best.items():
+        cells = [cell(of_problem.get(name)) for name in names]
+        if not arguments.best_by:
+            cells.append(f"`{of_problem['best']['config']}`")
+        print(f"| {'fused ' if op.startswith('fused') else ''}{mode} {rows}×{cols} | {' | '.join(cells)} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
