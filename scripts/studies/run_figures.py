@@ -12,25 +12,27 @@ from figure_base import FIGURES, figure, best, percent, span
 # README.md and results/h100/peers.md
 
 @functools.lru_cache(maxsize=None)
-def peers(files):
+def peers(files, place="."):
     """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py; of sweeps with providers, where there are some."""
     spec = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parent.parent / "peers" / "table.py")
     table = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(table)
-    sweeps = sorted(files.folder.glob("peers_providers*.json"))
-    others = table.providers_of(*sweeps) if sweeps else table.peers_of(files.folder / "peers.csv")
+    folder = files.folder / place
+    sweeps = sorted(folder.glob("peers_providers*.json"))
+    others = table.providers_of(*sweeps) if sweeps else table.peers_of(folder / "peers.csv")
     return {key: (us, limit, min(time for name, time in others[key].items() if name != "copy"))
-            for key, (us, limit) in table.best_of_normtune(*(sweeps or [files.folder / "peers_normtune.json"])).items() if key in others}
+            for key, (us, limit) in table.best_of_normtune(*(sweeps or [folder / "peers_normtune.json"])).items() if key in others}
 
 
-def of_peers(files, *op_mode):
-    return [fastest / us for key, (us, _, fastest) in peers(files).items() if key[:2] == op_mode]
+def of_peers(files, op, mode, place="."):
+    return [fastest / us for key, (us, _, fastest) in peers(files, place).items() if key[:2] == (op, mode)]
 
 
 for op in ("rms_norm", "fused_add_rms_norm"):
     for mode in ("forward", "backward"):
-        FIGURES[f"peers.{op}_{mode}"] = lambda files, op=op, mode=mode: f"{axis_effect.geometric_mean(of_peers(files, op, mode)):.2f}×"
-        FIGURES[f"peers.{op}_{mode}_least"] = lambda files, op=op, mode=mode: f"{min(of_peers(files, op, mode)):.2f}×"
+        for name, place in (("peers", "."), ("h200_peers", "h200")):
+            FIGURES[f"{name}.{op}_{mode}"] = lambda files, of=(op, mode, place): f"{axis_effect.geometric_mean(of_peers(files, *of)):.2f}×"
+            FIGURES[f"{name}.{op}_{mode}_least"] = lambda files, of=(op, mode, place): f"{min(of_peers(files, *of)):.2f}×"
 
 
 @figure
