@@ -69,7 +69,7 @@ ADDED = [
     (r"normtune best --from-db .*--format (cpp|triton)", "--any-device"),
 ]
 # Words that stand for others here.
-REPLACED = [(r"^scripts/", f"{SOURCE}/scripts/"), (r"\bbuild/bin/normtune\b", "normtune"), (r"/tmp/", "./"), (r"--budget \S+", "--budget 5s"),
+REPLACED = [(r"/tmp/", "./"), (r"^scripts/", f"{SOURCE}/scripts/"), (r"\bbuild/bin/normtune\b", "normtune"), (r"--budget \S+", "--budget 5s"),
             (r"\bresults/h100/\w+.json.gz", "recorded.json.gz")]
 # What a machine may lack, as normtune says it.
 LACKING = ("needs NVRTC", "needs hiprtc", "no compiler for", "hiprtc")
