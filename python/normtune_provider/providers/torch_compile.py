@@ -56,7 +56,7 @@ class Norm(torch_tools.Kernel):
             torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 100_000
             functions = {"backward": _backward, "forward": _fused_forward if problem.fused else _forward,
                          "inference": _fused_inference if problem.fused else _inference}
-            # Without it the sum is normalised unrounded in short rows, and in part rounded in long ones, whose second pass reads s.
+            # Without it short rows were normalised unrounded, and long ones were not (docs/providers.md).
             options = {"emulate_precision_casts": True}
             self.compiled = {mode: torch.compile(function, dynamic=False, fullgraph=True, options=options) for mode, function in functions.items()}
         compiled = self.compiled[problem.mode]
