@@ -9,9 +9,8 @@ namespace normtune::cpu {
 
 namespace {
 
-constexpr std::int64_t line = 64;
 constexpr std::int64_t chunk_bytes = 256 << 10;
-constexpr std::int64_t piece_bytes = 1 << 10;
+constexpr std::int64_t interleaved_bytes = 1 << 10;
 /// A thread that had more to copy would be slower than all together, by far; and how it begins, signal by signal or in all at once, would
 /// not matter.
 constexpr std::int64_t most_bytes_of_few = 1 << 20;
@@ -37,7 +36,7 @@ std::vector<CopyMethod> Copies::methods(int threads) const {
             const bool apart = few == threads || bytes_ / few <= most_bytes_of_few;
             if (apart && (!chunked || bytes_ / few > chunk_bytes)) {
                 for (const bool interleaved : {false, true}) {
-                    if (!interleaved || (interleaves && bytes_ / few > piece_bytes)) {
+                    if (!interleaved || (interleaves && bytes_ / few > interleaved_bytes)) {
                         out.push_back({few, false, chunked, interleaved});
                         out.push_back({few, true, chunked, interleaved});
                     }
@@ -51,7 +50,7 @@ std::vector<CopyMethod> Copies::methods(int threads) const {
 /// Bytes [begin, end) of each signal, rounded up to whole lines: behind each tensor there is room for one.
 void Copies::copy(const PassTraffic& pass, const TensorPointers& tensors, std::int64_t begin, std::int64_t end, bool stream) const {
     const auto place = [&](TensorRole role) { return tensors[static_cast<std::size_t>(role)] + begin; };
-    const std::int64_t bytes = (end - begin + line - 1) / line * line;
+    const std::int64_t bytes = (end - begin + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
     for (std::size_t i = 0; i < std::max(pass.reads.size(), pass.writes.size()); ++i) {
         if (i >= pass.writes.size()) {
             passes_.read(place(pass.reads[i]), bytes);
@@ -63,7 +62,8 @@ void Copies::copy(const PassTraffic& pass, const TensorPointers& tensors, std::i
 }
 
 void Copies::launch(Team& team, const TensorPointers& tensors, const CopyMethod& method) const {
-    const std::int64_t share = ((bytes_ + method.threads - 1) / method.threads + line - 1) / line * line;
+    const std::int64_t share =
+        ((bytes_ + method.threads - 1) / method.threads + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
     const std::int64_t chunk = method.chunked ? chunk_bytes : share;
     std::array<std::atomic<std::int64_t>, most_passes> next{method.threads, method.threads};
     auto work = [&](int thread) {
@@ -74,7 +74,7 @@ void Copies::launch(Team& team, const TensorPointers& tensors, const CopyMethod&
             std::int64_t begin = thread < method.threads ? thread * chunk : bytes_;
             for (; begin < bytes_; begin = next[pass].fetch_add(1, std::memory_order_relaxed) * chunk) {
                 const std::int64_t end = std::min(bytes_, begin + chunk);
-                const std::int64_t step = method.interleaved ? piece_bytes : chunk;
+                const std::int64_t step = method.interleaved ? interleaved_bytes : chunk;
                 for (std::int64_t at = begin; at < end; at += step) {
                     copy(traffic_[pass], tensors, at, std::min(end, at + step), method.stream);
                 }

@@ -12,7 +12,6 @@ namespace normtune::cpu {
 
 namespace {
 
-constexpr std::int64_t line = 64;
 constexpr std::int64_t page = 4096;
 /// Pieces that are filled and copied by one thread at a time.
 constexpr std::int64_t piece_bytes = 1 << 20;
@@ -68,22 +67,22 @@ void CpuBuffers::lay_out() {
     // Tensors that start at the same place of a page hold up each other's loads: each starts somewhere else. Of a short problem
     // there are up to a million sets: they take little more than their tensors.
     const bool is_short = tensor_bytes_ < 16 * page;
-    const std::int64_t apart = tensor_bytes_ < page ? 0 : 9 * line;
-    const std::int64_t unit = is_short ? line : page;
+    const std::int64_t apart = tensor_bytes_ < page ? 0 : 9 * cache_line_bytes;
+    const std::int64_t unit = is_short ? cache_line_bytes : page;
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     int index = 0;
     for (const Tensor& tensor : tensors(problem_)) {
         if (tensor.shared()) {
             places_.push_back({tensor, shared_bytes_});
-            shared_bytes_ += rounded_up(tensor.span_bytes() + line, page);
+            shared_bytes_ += rounded_up(tensor.span_bytes() + cache_line_bytes, page);
             continue;
         }
         overwrites_ = overwrites_ || tensor.access == Access::in_out;
         const std::int64_t stagger = is_short ? apart : apart * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
         places_.push_back({tensor, end + stagger});
-        end = rounded_up(end + stagger + tensor.span_bytes() + line, line);
+        end = rounded_up(end + stagger + tensor.span_bytes() + cache_line_bytes, cache_line_bytes);
     }
     inputs_bytes_ = rounded_up(inputs, unit);
     set_bytes_ = inputs_bytes_ + rounded_up(outputs, unit);
@@ -200,11 +199,11 @@ void CpuBuffers::fill_input(Team& team, const Place& place, int first_set, int e
         const std::int64_t end = std::min(bytes, at + piece_bytes);
         const auto tensor_key = static_cast<std::uint64_t>(place.tensor.role) << 56;
         const auto piece_key = (static_cast<std::uint64_t>(set) << 32) + static_cast<std::uint64_t>(task % pieces);
-        const auto lines = static_cast<std::uint64_t>(values.size() / line);
-        std::int64_t from = static_cast<std::int64_t>(mixed(mixed(seed_) ^ tensor_key ^ piece_key) % lines) * line;
+        const auto lines = static_cast<std::uint64_t>(values.size() / cache_line_bytes);
+        std::int64_t from = static_cast<std::int64_t>(mixed(mixed(seed_) ^ tensor_key ^ piece_key) % lines) * cache_line_bytes;
         while (at < end) {
             const std::int64_t count = std::min(end - at, values.size() - from);
-            const std::int64_t whole = count / line * line;
+            const std::int64_t whole = count / cache_line_bytes * cache_line_bytes;
             memory_->passes.copy_stream(location(place, set) + at, values.data() + from, whole);
             std::memcpy(location(place, set) + at + whole, values.data() + from + whole, static_cast<std::size_t>(count - whole));
             at += count;

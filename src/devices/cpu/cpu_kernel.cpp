@@ -142,7 +142,8 @@ void CpuKernel::backward(Launch& launch, ThreadSpace& mine, int thread) const {
     mine.fold(0, cols);
     launch.team.barrier();
     const std::int64_t share = (cols + launch.team.size() - 1) / launch.team.size();
-    const std::int64_t lines = (share + 63) / 64 * 64;  // no cache line is written by two threads
+    const std::int64_t lines =
+        (share + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;  // no cache line is written by two threads
     const std::int64_t begin = std::min(cols, thread * lines);
     const std::int64_t end = std::min(cols, begin + lines);
     if (begin < end) {

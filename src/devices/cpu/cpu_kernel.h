@@ -13,6 +13,8 @@
 
 namespace normtune::cpu {
 
+constexpr std::int64_t cache_line_bytes = 64;
+
 /// Where a set's tensors lie, by TensorRole; null: the problem has none.
 using TensorPointers = std::array<std::byte*, tensor_names.names.size()>;
 
