@@ -87,6 +87,7 @@ def check_with_torch(package, work):
     run("alone:", "", ROOT / "tests/cli/torch_package/torch_on_cpu.py")
     fake = {"LD_LIBRARY_PATH": str(work / "driver")}
     run("by launches:", "1000 calls, 0 wrong", *check, **fake)
+    run("in graphs:", "1000 calls, 0 wrong", *check, **fake, FAKE_CAPTURE="1")
     run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
         "print(nt.calls() == {'tuned': 1, 'reference': 0})", **fake)
     (package / "normtune_kernels/kernels.txt").write_text("normtune_kernels 1\nstep\n")

@@ -12,6 +12,7 @@
 #include "support/scratch_folder.h"
 
 #include "../../python/torch_package/normtune_kernels/csrc/driver.cpp"
+#include "../../python/torch_package/normtune_kernels/csrc/graph_memory.cpp"
 #include "../../python/torch_package/normtune_kernels/csrc/launcher.cpp"
 
 namespace normtune {
@@ -37,6 +38,18 @@ struct Fake {
     int retained = 0;
     int made_current = 0;
     int capturing = 0;
+    std::uint64_t capture = 1;
+    struct Object {
+        void* object;
+        void (*destroy)(void*);
+        torch::Graph graph;
+    };
+    std::vector<Object> objects;
+    std::vector<std::pair<torch::DevicePointer, std::size_t>> cleared;
+    std::size_t memory = 1 << 20;  // bytes left
+    std::uintptr_t next_address = 4096;
+    torch::Result retaining = 0;
+    int released = 0;
     torch::Result loading = 0;
 };
 Fake* fake = nullptr;
@@ -110,6 +123,47 @@ torch::Result exchange_capture_mode(int* mode) {
     std::swap(*mode, now);
     return 0;
 }
+torch::Result stream_get_capture_info(torch::Stream, int* status, std::uint64_t* id, torch::Graph* graph, const void**, std::size_t*) {
+    *status = fake->capturing;
+    *id = fake->capture;
+    *graph = handle<torch::Graph>(fake->capture);
+    return 0;
+}
+torch::Result user_object_create(torch::UserObject* made, void* object, void (*destroy)(void*), unsigned references, unsigned flags) {
+    fake->objects.push_back({object, destroy, nullptr});
+    *made = handle<torch::UserObject>(fake->objects.size());
+    return references == 1 && flags == 1 ? 0 : 1;
+}
+torch::Result user_object_release(torch::UserObject made, unsigned) {
+    const Fake::Object object = fake->objects.at(reinterpret_cast<std::uintptr_t>(made) - 1);
+    object.destroy(object.object);
+    ++fake->released;
+    return 0;
+}
+torch::Result graph_retain_user_object(torch::Graph graph, torch::UserObject made, unsigned references, unsigned flags) {
+    fake->objects.at(reinterpret_cast<std::uintptr_t>(made) - 1).graph = graph;
+    return references == 1 && flags == 1 ? fake->retaining : 1;
+}
+torch::Result memory_allocate(torch::DevicePointer* at, std::size_t bytes) {
+    if (bytes > fake->memory) {
+        return 2;
+    }
+    fake->memory -= bytes;
+    *at = fake->next_address;
+    fake->next_address += 1 << 24;
+    return 0;
+}
+torch::Result memory_set(torch::DevicePointer at, unsigned char value, std::size_t bytes, torch::Stream stream) {
+    fake->cleared.emplace_back(at, bytes);
+    return value == 0 && stream == handle<torch::Stream>(99) ? 0 : 1;
+}
+torch::Result stream_create(torch::Stream* stream, unsigned flags) {
+    *stream = handle<torch::Stream>(99);
+    return flags == 1 ? 0 : 1;
+}
+torch::Result stream_synchronize(torch::Stream stream) {
+    return stream == handle<torch::Stream>(99) ? 0 : 1;
+}
 torch::Result launch_kernel(const torch::LaunchConfig* config, torch::Function function, void** arguments, void**) {
     const std::lock_guard lock(fake->mutex);
     Fake::Seen seen{*config, {}, reinterpret_cast<const char*>(function), {}};
@@ -123,10 +177,27 @@ torch::Result launch_kernel(const torch::LaunchConfig* config, torch::Function f
     return 0;
 }
 
-constexpr torch::Driver driver{
-    get_error_name,      device_get,       device_get_name,     device_get_attribute,   primary_context_retain, context_get_current,
-    context_set_current, module_load_data, module_get_function, function_set_attribute, stream_is_capturing,    exchange_capture_mode,
-    launch_kernel};
+constexpr torch::Driver driver{get_error_name,
+                               device_get,
+                               device_get_name,
+                               device_get_attribute,
+                               primary_context_retain,
+                               context_get_current,
+                               context_set_current,
+                               module_load_data,
+                               module_get_function,
+                               function_set_attribute,
+                               stream_is_capturing,
+                               exchange_capture_mode,
+                               stream_get_capture_info,
+                               user_object_create,
+                               user_object_release,
+                               graph_retain_user_object,
+                               memory_allocate,
+                               memory_set,
+                               stream_create,
+                               stream_synchronize,
+                               launch_kernel};
 
 constexpr const char* table = R"(normtune_kernels 1
 code a.cubin
@@ -239,6 +310,50 @@ TEST_F(TorchLauncher, LoadingIsNoPartOfACaptureThatGoesOn) {
     EXPECT_FALSE(launcher_.is_capturing(nullptr));
     fake_.capturing = 1;
     EXPECT_TRUE(launcher_.is_capturing(nullptr));
+}
+
+/// Launches of one step that a capture records on one stream share memory, which the graph owns and a later capture may have.
+TEST_F(TorchLauncher, AGraphKeepsItsWorkspaceUntilItIsGone) {
+    const torch::Launcher::Place& place = launcher_.place(0);
+    const torch::Step one;
+    const torch::Step other;
+    const auto stream = handle<torch::Stream>(77);
+    const auto beside = handle<torch::Stream>(78);
+    EXPECT_EQ(launcher_.graph_memory(place, one, stream, 4096), nullptr);  // captures nothing
+    fake_.capturing = 1;
+    char* const first = launcher_.graph_memory(place, one, stream, 4096);
+    ASSERT_NE(first, nullptr);
+    const auto address = reinterpret_cast<torch::DevicePointer>(first);
+    EXPECT_EQ(fake_.cleared, (std::vector<std::pair<torch::DevicePointer, std::size_t>>{{address, 4096}}));
+    EXPECT_EQ(fake_.modes, (std::vector<int>{torch::relaxed, 0}));
+    EXPECT_EQ(launcher_.graph_memory(place, one, stream, 2048), first);
+    const std::set<char*> distinct{first, launcher_.graph_memory(place, other, stream, 4096),
+                                   launcher_.graph_memory(place, one, beside, 4096), launcher_.graph_memory(place, one, stream, 8192)};
+    EXPECT_EQ(distinct.size(), 4u);
+    EXPECT_EQ(fake_.objects.size(), 4u);
+    fake_.capture = 2;  // the first graph may still be replayed
+    char* const second = launcher_.graph_memory(place, one, stream, 4096);
+    EXPECT_FALSE(distinct.contains(second));
+    fake_.objects[0].destroy(fake_.objects[0].object);
+    EXPECT_EQ(launcher_.graph_memory(place, one, stream, 4096), second);
+    fake_.capture = 3;
+    EXPECT_EQ(launcher_.graph_memory(place, one, stream, 4000), first);
+    EXPECT_EQ(fake_.cleared.back(), (std::pair<torch::DevicePointer, std::size_t>{address, 4096}));
+    EXPECT_EQ(fake_.objects.back().graph, handle<torch::Graph>(3));
+}
+
+TEST_F(TorchLauncher, AGraphForWhichNoMemoryIsLeftGetsNone) {
+    const torch::Launcher::Place& place = launcher_.place(0);
+    const torch::Step step;
+    const auto stream = handle<torch::Stream>(77);
+    fake_.capturing = 1;
+    EXPECT_EQ(launcher_.graph_memory(place, step, stream, 2 << 20), nullptr);
+    EXPECT_EQ(fake_.modes.back(), 0);
+    fake_.retaining = 1;
+    EXPECT_EQ(launcher_.graph_memory(place, step, stream, 1 << 20), nullptr);
+    EXPECT_EQ(fake_.released, 1);
+    fake_.retaining = 0;
+    EXPECT_NE(launcher_.graph_memory(place, step, stream, 1 << 20), nullptr);  // what the graph did not take
 }
 
 TEST_F(TorchLauncher, AThreadWithoutAContextGetsTheDevicesOwnOnce) {

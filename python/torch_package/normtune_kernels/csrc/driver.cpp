@@ -24,7 +24,12 @@ const Driver* opened() {
         find(library, "cuCtxSetCurrent", d.context_set_current) && find(library, "cuModuleLoadData", d.module_load_data) &&
         find(library, "cuModuleGetFunction", d.module_get_function) && find(library, "cuFuncSetAttribute", d.function_set_attribute) &&
         find(library, "cuStreamIsCapturing", d.stream_is_capturing) &&
-        find(library, "cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode) && find(library, "cuLaunchKernelEx", d.launch_kernel);
+        find(library, "cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode) &&
+        find(library, "cuStreamGetCaptureInfo_v2", d.stream_get_capture_info) &&
+        find(library, "cuUserObjectCreate", d.user_object_create) && find(library, "cuUserObjectRelease", d.user_object_release) &&
+        find(library, "cuGraphRetainUserObject", d.graph_retain_user_object) && find(library, "cuMemAlloc_v2", d.memory_allocate) &&
+        find(library, "cuMemsetD8Async", d.memory_set) && find(library, "cuStreamCreate", d.stream_create) &&
+        find(library, "cuStreamSynchronize", d.stream_synchronize) && find(library, "cuLaunchKernelEx", d.launch_kernel);
     return whole ? &d : nullptr;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace normtune_torch {
 
@@ -10,6 +11,9 @@ using Module = struct CudaModule*;
 using Function = struct CudaFunction*;
 using Stream = struct CudaStream*;
 using Context = struct CudaContext*;
+using Graph = struct CudaGraph*;
+using UserObject = struct CudaUserObject*;
+using DevicePointer = std::uintptr_t;
 
 /// CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx (CUDA 11.8 and newer).
 struct LaunchAttribute {
@@ -21,6 +25,8 @@ struct LaunchAttribute {
         unsigned cluster[3];
     } value;
 };
+constexpr int relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+
 constexpr int attribute_cooperative = 2;
 constexpr int attribute_cluster_dimension = 4;
 constexpr int attribute_programmatic_stream_serialization = 6;
@@ -47,6 +53,14 @@ struct Driver {
     Result (*function_set_attribute)(Function, int attribute, int value);
     Result (*stream_is_capturing)(Stream, int* status);
     Result (*exchange_capture_mode)(int* mode);
+    Result (*stream_get_capture_info)(Stream, int* status, std::uint64_t* id, Graph*, const void** dependencies, std::size_t* count);
+    Result (*user_object_create)(UserObject*, void* object, void (*destroy)(void*), unsigned references, unsigned flags);
+    Result (*user_object_release)(UserObject, unsigned references);
+    Result (*graph_retain_user_object)(Graph, UserObject, unsigned references, unsigned flags);
+    Result (*memory_allocate)(DevicePointer*, std::size_t bytes);
+    Result (*memory_set)(DevicePointer, unsigned char value, std::size_t bytes, Stream);
+    Result (*stream_create)(Stream*, unsigned flags);
+    Result (*stream_synchronize)(Stream);
     Result (*launch_kernel)(const LaunchConfig*, Function, void** arguments, void** extra);
 };
 

@@ -130,11 +130,8 @@ Call find(Op op, Mode mode, const at::Tensor& x, const at::Tensor& weight, const
     return call;
 }
 
-/// Memory that launches leave at 0, of a stream and a step. A captured graph has its own, and sets it to 0 each time.
+/// Memory that launches leave at 0, of a stream and a step.
 at::Tensor zeroed(const Call& call, Stream stream, std::int64_t bytes, const at::TensorOptions& options) {
-    if (launcher->is_capturing(stream)) {
-        return at::zeros({bytes}, options);
-    }
     static std::mutex mutex;
     static auto& kept = *new std::map<std::tuple<int, Stream, const Step*>, at::Tensor>;  // outlives PyTorch's allocator
     const std::lock_guard lock(mutex);
@@ -151,8 +148,15 @@ void run(const Call& call, Tensors tensors, const at::TensorOptions& options) {
     at::Tensor memory;
     if (needed.bytes > 0) {
         const at::TensorOptions bytes = options.dtype(at::kByte);
-        memory = needed.zeroed ? zeroed(call, stream, needed.bytes, bytes) : at::empty({needed.bytes}, bytes);
-        tensors.workspace = static_cast<char*>(memory.data_ptr());
+        const bool captured = needed.zeroed && launcher->is_capturing(stream);
+        tensors.workspace = captured ? launcher->graph_memory(*call.place, *call.step, stream, needed.bytes) : nullptr;
+        if (tensors.workspace == nullptr) {
+            // A graph for which no memory is left takes some of PyTorch's, and sets it to 0 at each replay.
+            memory = captured        ? at::zeros({needed.bytes}, bytes)
+                     : needed.zeroed ? zeroed(call, stream, needed.bytes, bytes)
+                                     : at::empty({needed.bytes}, bytes);
+            tensors.workspace = static_cast<char*>(memory.data_ptr());
+        }
     }
     launcher->launch(*call.place, *call.step, plan(*call.step, call.work, tensors, call.place->compute_units), stream);
     tuned.fetch_add(1, std::memory_order_relaxed);

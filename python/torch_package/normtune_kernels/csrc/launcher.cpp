@@ -13,7 +13,6 @@ constexpr int max_dynamic_shared_bytes = 8;  // CU_FUNC_ATTRIBUTE_…
 constexpr int non_portable_cluster_size = 14;
 constexpr unsigned most_portable = 8;  // programs of a cluster
 constexpr unsigned static_limit = 48 * 1024;
-constexpr int relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
 
 }  // namespace
 
@@ -152,6 +151,11 @@ bool Launcher::is_capturing(Stream stream) const {
     int status = 0;
     check(driver_, driver_.stream_is_capturing(stream, &status), "stream");
     return status != 0;
+}
+
+char* Launcher::graph_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes) {
+    make_current(place);
+    return graph_memory_.of(place.ordinal, stream, &step, bytes);
 }
 
 }  // namespace normtune_torch

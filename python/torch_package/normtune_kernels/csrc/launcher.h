@@ -9,6 +9,7 @@
 
 #include "dispatch.h"
 #include "driver.h"
+#include "graph_memory.h"
 
 namespace normtune_torch {
 
@@ -30,6 +31,8 @@ public:
     /// Launches in stream order, one after another with no other launch of a plan between them. `ordinal` is the current device.
     void launch(Place& place, const Step& step, const Plan& plan, Stream stream);
     bool is_capturing(Stream stream) const;
+    /// Memory at 0 that the graph being captured keeps (graph_memory.h); null: there is none.
+    char* graph_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes);
 
 private:
     std::unique_ptr<Place> describe(int ordinal) const;
@@ -39,6 +42,7 @@ private:
     std::string folder_;
     Table table_;
     const Driver& driver_;
+    GraphMemory graph_memory_{driver_};
     std::mutex loading_;
     std::mutex launching_;
     std::array<std::atomic<Place*>, 64> places_{};
