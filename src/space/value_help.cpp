@@ -13,7 +13,7 @@ struct Words {
 constexpr Words<3> residency_help{{
     "The row stays in the threads' registers between its sum and its output: memory is read once.",
     "The row waits in shared memory (a CPU's: a scratch buffer in cache): memory is read once, and registers stay free.",
-    "The row is read a second time for its output, from the caches where it is still there.",
+    "The row is read a second time for its output, from the caches where it is still there; no program holds it in between.",
 }};
 constexpr Words<4> reduction_help{{
     "Columns beyond the row are loaded under a mask, and a select puts 0 in their place before the sum.",
@@ -39,7 +39,7 @@ constexpr Words<3> gamma_help{{
 }};
 constexpr Words<3> load_hint_help{{
     "Loads are cached as the device does it.",
-    "Loads are marked as used once, to be evicted first.",
+    "Loads are marked as used once, to be evicted first; of a row that is read again, the last ones alone, and the first to be kept.",
     "Loads are cached in L2 alone, past L1.",
 }};
 constexpr Words<3> store_hint_help{{

@@ -151,6 +151,30 @@ TEST_F(CudaCompiler, ACacheHintOfReadOnlyLoadsChangesNoCode) {
     }
 }
 
+// A row that is read again with hints for each reading: as many programs as the threads allow, none of whose registers spill.
+TEST_F(CudaCompiler, AForwardThatReadsItsRowAgainFillsTheDevice) {
+    for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+        const DeviceInfo device = describe_architecture(arch);
+        CompilePool compiler = pool(arch, 2);
+        const auto compiled = [&](const char* problem_key, const char* configuration) {
+            const Problem problem = parse_problem_key(problem_key);
+            return compiler.get(gpu::define_options(gpu::macros(Configuration::parse(configuration), problem, device)),
+                                gpu::kernel_source());
+        };
+        const auto plain = compiled("rms_norm/forward/bf16/llama/64x8192", "w16.t512.r1.row.reload.even.per_row");
+        for (const auto& [problem, configuration] :
+             {std::pair("rms_norm/forward/bf16/llama/64x8192", "w16.t512.r1.row.reload.even.per_row.ld_streaming"),
+              {"rms_norm/inference/fp32/none/64x8192", "w16.t512.r1.row.reload.even.per_row.ld_streaming"},
+              {"rms_norm/forward/bf16/llama/64x32768", "w32.t1024.r1.row.reload.even.per_row.ld_streaming"},
+              {"rms_norm/forward/fp16/gemma/64x8200", "w16.t512.r1.row.reload.masked.per_row.ld_streaming"}}) {
+            const auto hinted = compiled(problem, configuration);
+            EXPECT_LE(hinted->code.registers, 32) << arch << ' ' << problem;
+            EXPECT_EQ(hinted->code.spill_bytes, 0) << arch << ' ' << problem;
+            EXPECT_NE(hinted->code_hash, plain->code_hash);
+        }
+    }
+}
+
 TEST_F(CudaCompiler, OwnKernelsDeclareLess) {
     const gpu::Toolchain compiler = toolchain("sm_90");
     const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/64x1024");

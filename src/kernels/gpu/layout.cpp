@@ -157,8 +157,4 @@ int resident_programs(const Configuration& c, const DeviceInfo& device) {
     return std::max(1, threads_per_compute_unit / (c.num_warps * device.warp_size));
 }
 
-int least_resident_programs(const Configuration& c, const DeviceInfo& device) {
-    return persistent(c) ? std::min(c.programs_per_sm, resident_programs(c, device)) : 1;
-}
-
 }  // namespace normtune::gpu

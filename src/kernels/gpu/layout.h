@@ -63,7 +63,4 @@ std::int64_t partial_rows(const Configuration& configuration, const Problem& pro
 /// Most programs of the launch that can be resident at once on a compute unit (its 2048 threads).
 int resident_programs(const Configuration& configuration, const DeviceInfo& device);
 
-/// The program count that the compiler is asked to leave registers for (launch bounds).
-int least_resident_programs(const Configuration& configuration, const DeviceInfo& device);
-
 }  // namespace normtune::gpu

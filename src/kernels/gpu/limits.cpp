@@ -15,11 +15,20 @@ namespace {
 
 constexpr std::int64_t largest_int = std::numeric_limits<std::int32_t>::max();
 
-// 32-bit registers that a compute unit's threads share at full occupancy, and the most of one thread.
-int registers_per_thread(const Configuration& c, const DeviceInfo& device) {
-    const int file = device.arch.starts_with("gfx") ? 131072 : 65536;
-    const int programs = least_resident_programs(c, device);
+bool is_amd(const DeviceInfo& device) {
+    return device.arch.starts_with("gfx");
+}
+
+// 32-bit registers of a thread, where so many programs share those of a compute unit.
+int registers_per_thread(const Configuration& c, int programs, const DeviceInfo& device) {
+    const int file = is_amd(device) ? 131072 : 65536;
     return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
+}
+
+// A forward that reads its row a second time, from the caches: nothing is held between the passes, and many programs hide the wait for
+// them. On NVIDIA's devices, where it was measured (results/h200/kernels.md).
+bool fills_the_device(const Configuration& c, const Problem& p, const DeviceInfo& device) {
+    return c.residency == Residency::reload && !persistent(c) && !p.operation.has_backward() && !is_amd(device);
 }
 
 // sm_90 and later: a launch may begin before the one ahead of it has ended (programmatic dependent launch), and programs share clusters.
@@ -34,8 +43,8 @@ bool has_sm_90(const DeviceInfo& device) {
 
 // What the compiler needs beside the data: addresses, loop state, the numbers of one vector unpacked; backward, which
 // combines two rows in registers, half as much again as it holds (by what NVRTC 13.0 spilled for sm_80 and sm_90).
-int working_registers(const Configuration& c, int held, const Problem& p) {
-    return 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
+int working_registers(const Configuration& c, int held, const Problem& p, const DeviceInfo& device) {
+    return fills_the_device(c, p, device) ? 16 : 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
 }
 
 /// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
@@ -114,7 +123,7 @@ std::vector<BackendLimit> gpu_limits() {
     add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
         joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}), [](C c, P p, D d) {
             const int held = held_registers(c, p, d);
-            return held + working_registers(c, held, p) <= registers_per_thread(c, d);
+            return held + working_registers(c, held, p, d) <= registers_per_thread(c, least_resident_programs(c, p, d), d);
         });
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
         joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps, Axis::staging}),
@@ -211,6 +220,19 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
         return operation.has_backward() ? sums : 0;
     }
     return std::max(forward, backward);
+}
+
+int least_resident_programs(const Configuration& c, const Problem& p, const DeviceInfo& device) {
+    const int resident = resident_programs(c, device);
+    if (!fills_the_device(c, p, device)) {
+        return persistent(c) ? std::min(c.programs_per_sm, resident) : 1;
+    }
+    const int held = held_registers(c, p, device);
+    int programs = resident;
+    while (programs > 1 && registers_per_thread(c, programs, device) < held + working_registers(c, held, p, device)) {
+        --programs;
+    }
+    return programs;
 }
 
 std::string objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {

@@ -20,4 +20,7 @@ std::string objection(const Configuration& configuration, const Problem& problem
 /// without what the compiler needs for addresses and temporaries.
 int held_registers(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
+/// The program count that the compiler is asked to leave registers for (launch bounds).
+int least_resident_programs(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
 }  // namespace normtune::gpu

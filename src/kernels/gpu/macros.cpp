@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/gpu/layout.h"
+#include "kernels/gpu/limits.h"
 #include "kernels/gpu/source_parts.h"
 #include "space/axes.h"
 #include "space/common_limits.h"
@@ -112,7 +113,7 @@ std::vector<Macro> macros(const Configuration& c, const Problem& problem, const 
     }
     add("THREADS", layout.threads);
     add("ROWS_PER_PROGRAM", c.rows_binding == RowsBinding::constexpr_ ? grid.rows_per_program : 0);
-    add("MIN_PROGRAMS", least_resident_programs(c, device));
+    add("MIN_PROGRAMS", least_resident_programs(c, problem, device));
     add("VECTOR", layout.vector_elements);
     add("OFFSET_BITS", wide_offsets(c, problem) ? 64 : 32);
     add("REDUCE_THREADS", used.reduce_warps * device.warp_size);

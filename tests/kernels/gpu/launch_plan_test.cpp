@@ -170,6 +170,23 @@ TEST(Layout, VectorsNarrowWhereRowsDoNotStartAtTheirMultiples) {
     EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/fp32/llama/8x4096"), h100()).vector_elements, 4);
 }
 
+TEST(Limits, OnlyAForwardThatReadsItsRowAgainIsAskedToFillTheDevice) {
+    const auto programs = [](const char* problem, const char* configuration, const char* arch = "sm_90") {
+        DeviceInfo device = h100();
+        device.arch = arch;
+        return least_resident_programs(Configuration::parse(configuration), parse_problem_key(problem), device);
+    };
+    const char* forward = "rms_norm/forward/bf16/llama/4096x8192";
+    const char* wide = "rms_norm/forward/bf16/llama/4096x32768";
+    EXPECT_EQ(programs(forward, "w16.t512.r1.row.reload.even.per_row"), 4);
+    EXPECT_EQ(programs(wide, "w32.t1024.r1.row.reload.even.per_row"), 2);
+    EXPECT_EQ(programs(wide, "w16.t512.r1.row.reload.even.per_row"), 2) << "32 words of a row and 16 registers beside them";
+    EXPECT_EQ(programs(forward, "w16.t512.r1.row.registers.even.per_row"), 1);
+    EXPECT_EQ(programs(forward, "w16.t512.r1.row.reload.even.persistent_strided.p2"), 2);
+    EXPECT_EQ(programs("rms_norm/backward/bf16/llama/4096x8192", "w16.t512.r1.row.reload.even.per_row"), 1);
+    EXPECT_EQ(programs(forward, "w16.t512.r1.row.reload.even.per_row", "gfx942"), 1);
+}
+
 TEST(Limits, NameEachReason) {
     const auto why = [](const char* problem, const char* configuration) {
         return objection(Configuration::parse(configuration), parse_problem_key(problem), h100());

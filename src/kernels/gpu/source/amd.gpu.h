@@ -54,9 +54,9 @@ NT_DEVICE void nt_read_native(unsigned* w, const void* p) {
         __builtin_memcpy(w, &v, Bytes);
     }
 }
-template <int Bytes, bool Constant>
+template <int Bytes, bool Constant, bool Again = false>
 NT_DEVICE void nt_read(unsigned* w, const void* p) {
-    nt_read_native<Bytes, NT_IS(LOAD_HINT, streaming)>(w, p);
+    nt_read_native<Bytes, NT_IS(LOAD_HINT, streaming) && !Again>(w, p);
 }
 template <int Bytes>
 NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {

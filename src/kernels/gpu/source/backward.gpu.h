@@ -246,7 +246,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         nt_row_sums row_sums;
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
-            stage.first_pass(step, chunk, 2);
+            stage.template first_pass<true>(step, chunk, 2);
             if constexpr (!NT_IS(RESIDENCY, registers)) {
                 if (chunk == 0) {
                     gammas.before_sum();

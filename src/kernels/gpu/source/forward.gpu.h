@@ -57,7 +57,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         nt_row_sums row_sums;
         NT_NO_UNROLL
         for (int chunk = 0; chunk < nt_chunks; ++chunk) {
-            stage.first_pass(step, chunk, inputs);
+            stage.template first_pass<!keep_sum>(step, chunk, inputs);
             NT_UNROLL
             for (int held = 0; held < nt_held_rows; ++held) {
                 const nt_index row = walk.row(step, held);

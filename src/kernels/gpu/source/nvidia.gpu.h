@@ -99,6 +99,23 @@ NT_DEVICE unsigned nt_multiply_pair_fp16(unsigned a, unsigned b) {
 }
 #endif
 
+#if __CUDA_ARCH__ >= 800
+// How long the L2 keeps what is read or written: policies of single accesses.
+#define NT_L2_POLICIES 1
+NT_DEVICE unsigned long long nt_evict_first() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+NT_DEVICE unsigned long long nt_evict_last() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+#else
+#define NT_L2_POLICIES 0
+#endif
+
 #if NT_IS(LOAD_HINT, streaming)
 #define NT_LOAD_OP ".cs"
 #elif NT_IS(LOAD_HINT, cache_global)
@@ -114,29 +131,50 @@ NT_DEVICE unsigned nt_multiply_pair_fp16(unsigned a, unsigned b) {
 #define NT_STORE_OP ""
 #endif
 
-// Reads of tensors. `Constant`: nothing writes them while the kernel runs, so the read-only path may serve them.
-template <int Bytes, bool Constant>
+// Reads of tensors. `Constant`: nothing writes them while the kernel runs, so the read-only path may serve them. `Again`: what is constant
+// is read once more.
+#define NT_READ(OP, CLOBBER)                                                                                                          \
+    if constexpr (Bytes == 16) {                                                                                                      \
+        asm volatile("ld.global" OP ".v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p)CLOBBER); \
+    } else if constexpr (Bytes == 8) {                                                                                                \
+        asm volatile("ld.global" OP ".v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p)CLOBBER);                               \
+    } else if constexpr (Bytes == 4) {                                                                                                \
+        asm volatile("ld.global" OP ".u32 %0, [%1];" : "=r"(w[0]) : "l"(p)CLOBBER);                                                   \
+    } else {                                                                                                                          \
+        unsigned short h;                                                                                                             \
+        asm volatile("ld.global" OP ".u16 %0, [%1];" : "=h"(h) : "l"(p)CLOBBER);                                                      \
+        w[0] = h;                                                                                                                     \
+    }
+#define NT_READ_BY(OP, POLICY)                                                                                                                                 \
+    if constexpr (Bytes == 16) {                                                                                                                               \
+        asm volatile("ld.global" OP ".L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p), "l"(POLICY)); \
+    } else if constexpr (Bytes == 8) {                                                                                                                         \
+        asm volatile("ld.global" OP ".L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;" : "=r"(w[0]), "=r"(w[1]) : "l"(p), "l"(POLICY));                               \
+    } else if constexpr (Bytes == 4) {                                                                                                                         \
+        asm volatile("ld.global" OP ".L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w[0]) : "l"(p), "l"(POLICY));                                                   \
+    } else {                                                                                                                                                   \
+        unsigned short h;                                                                                                                                      \
+        asm volatile("ld.global" OP ".L2::cache_hint.u16 %0, [%1], %2;" : "=h"(h) : "l"(p), "l"(POLICY));                                                      \
+        w[0] = h;                                                                                                                                              \
+    }
+#define NT_NO_CLOBBER
+template <int Bytes, bool Constant, bool Again = false>
 NT_DEVICE void nt_read(unsigned* w, const void* p) {
-    if constexpr (Bytes == 16 && Constant) {
-        asm volatile("ld.global" NT_LOAD_OP ".nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
-    } else if constexpr (Bytes == 16) {
-        asm volatile("ld.global" NT_LOAD_OP ".v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p) : "memory");
-    } else if constexpr (Bytes == 8 && Constant) {
-        asm volatile("ld.global" NT_LOAD_OP ".nc.v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
-    } else if constexpr (Bytes == 8) {
-        asm volatile("ld.global" NT_LOAD_OP ".v2.u32 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p) : "memory");
-    } else if constexpr (Bytes == 4 && Constant) {
-        asm volatile("ld.global" NT_LOAD_OP ".nc.u32 %0, [%1];" : "=r"(w[0]) : "l"(p));
-    } else if constexpr (Bytes == 4) {
-        asm volatile("ld.global" NT_LOAD_OP ".u32 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+#if NT_L2_POLICIES && NT_IS(LOAD_HINT, streaming) && NT_IS(RESIDENCY, reload)
+    if constexpr (Constant && Again) {
+        NT_READ_BY(".nc.L1::evict_last", nt_evict_last())
+        return;
+    } else if constexpr (Constant) {
+        NT_READ_BY(".nc.L1::evict_first", nt_evict_first())
+        return;
+    }
+#endif
+    if constexpr (Again) {
+        NT_READ(".nc", NT_NO_CLOBBER)
+    } else if constexpr (Constant) {
+        NT_READ(NT_LOAD_OP ".nc", NT_NO_CLOBBER)
     } else {
-        unsigned short h;
-        if constexpr (Constant) {
-            asm volatile("ld.global" NT_LOAD_OP ".nc.u16 %0, [%1];" : "=h"(h) : "l"(p));
-        } else {
-            asm volatile("ld.global" NT_LOAD_OP ".u16 %0, [%1];" : "=h"(h) : "l"(p) : "memory");
-        }
-        w[0] = h;
+        NT_READ(NT_LOAD_OP, : "memory")
     }
 }
 
@@ -241,8 +279,7 @@ template <int Bytes>
 NT_DEVICE void nt_copy_async(void* to, const void* from) {
     const unsigned address = nt_shared_address(to);
 #if NT_IS(LOAD_HINT, streaming)
-    unsigned long long policy;
-    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    const unsigned long long policy = nt_evict_first();
     if constexpr (Bytes == 16) {
         asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "l"(policy) : "memory");
     } else {
@@ -280,17 +317,12 @@ NT_DEVICE void nt_bulk_wait(unsigned long long* barrier, unsigned parity) {
                      : "memory");
     }
 }
-NT_DEVICE unsigned long long nt_used_once() {
-    unsigned long long policy;
-    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
 NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier) {
     const unsigned address = nt_shared_address(to);
     const unsigned counted_by = nt_shared_address(barrier);
     if constexpr (NT_IS(LOAD_HINT, streaming)) {
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(address), "l"(from),
-                     "r"(bytes), "r"(counted_by), "l"(nt_used_once())
+                     "r"(bytes), "r"(counted_by), "l"(nt_evict_first())
                      : "memory");
     } else {
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address), "l"(from), "r"(bytes),
@@ -301,7 +333,7 @@ NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long
 NT_DEVICE void nt_bulk_store(void* to, const void* from, int bytes) {
     const unsigned address = nt_shared_address(from);
     if constexpr (NT_IS(STORE_HINT, streaming)) {
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(to), "r"(address), "r"(bytes), "l"(nt_used_once())
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(to), "r"(address), "r"(bytes), "l"(nt_evict_first())
                      : "memory");
     } else {
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(address), "r"(bytes) : "memory");

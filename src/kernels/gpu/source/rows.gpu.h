@@ -13,13 +13,14 @@ struct nt_rows {
     }
 
     /// One vector; zeros where it is not part of a row.
+    template <nt_path Constant = nt_path_constant>
     NT_DEVICE void load(nt_data& v, int input, nt_index row, int access, bool inside) const {
         v.clear();
         if (inside) {
             if (input == Plain || Plain == Inputs) {
                 nt_load<nt_path_plain>(v, address(input, row, access));
             } else {
-                nt_load<nt_path_constant>(v, address(input, row, access));
+                nt_load<Constant>(v, address(input, row, access));
             }
         }
     }
@@ -104,6 +105,7 @@ struct nt_stage {
 #endif
     }
 
+    template <nt_path Constant = nt_path_constant>
     NT_DEVICE void load_block(block& to, int step, int chunk, int inputs) const {
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {
@@ -115,7 +117,7 @@ struct nt_stage {
                 for (int access = 0; access < nt_accesses; ++access) {
                     const int at = chunk * nt_accesses + access;
                     if (input < inputs) {
-                        rows.load(to[input][held][access], input, row, at, has && nt_in_row(nt_column(at)));
+                        rows.template load<Constant>(to[input][held][access], input, row, at, has && nt_in_row(nt_column(at)));
                     }
                 }
             }
@@ -229,10 +231,11 @@ struct nt_stage {
 #endif
     }
 
-    /// Brings a block's first `inputs` tensors within reach of get().
+    /// Brings a block's first `inputs` tensors within reach of get(). `Again`: a second pass of `reload` reads them, too.
+    template <bool Again>
     NT_DEVICE void first_pass(int step, int chunk, int inputs) {
         if constexpr (NT_IS(RESIDENCY, reload)) {
-            load_block(now, step, chunk, inputs);
+            load_block<Again ? nt_path_again : nt_path_constant>(now, step, chunk, inputs);
         }
     }
     NT_DEVICE void second_pass(int step, int chunk) {

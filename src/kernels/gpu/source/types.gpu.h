@@ -112,7 +112,7 @@ struct nt_vector {
 /// The widest access that a vector of `bytes` needs: fp32 weights of eight bf16 elements are two of 16 bytes.
 NT_CONSTANT constexpr int nt_access(int bytes) { return bytes < 16 ? bytes : 16; }
 
-enum nt_path { nt_path_constant, nt_path_plain, nt_path_cached };
+enum nt_path { nt_path_constant, nt_path_again, nt_path_plain, nt_path_cached };  // again: constant, and read once more
 
 template <nt_path Path, int Count, class E>
 NT_DEVICE void nt_load(nt_vector<E, Count>& v, const void* from) {
@@ -123,7 +123,7 @@ NT_DEVICE void nt_load(nt_vector<E, Count>& v, const void* from) {
         if constexpr (Path == nt_path_cached) {
             nt_read_cached<access>(v.word + at / 4, p);
         } else {
-            nt_read<access, Path == nt_path_constant>(v.word + at / 4, p);
+            nt_read<access, Path == nt_path_constant || Path == nt_path_again, Path == nt_path_again>(v.word + at / 4, p);
         }
     }
 }

@@ -107,7 +107,7 @@ inline float nt_bits_float(unsigned v) {
 }
 inline void nt_forget(unsigned&) {}
 
-template <int Bytes, bool Constant>
+template <int Bytes, bool Constant, bool Again = false>
 void nt_read(unsigned* w, const void* p) {
     w[0] = 0;
     emulation_load(w, p, Bytes);
