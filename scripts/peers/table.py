@@ -107,8 +107,9 @@ def table(best, peers, shapes=None):
         ours, limit = best[key]
         ratio = min(alike) / ours
         ratios.setdefault((op, mode), []).append(ratio)
+        bound = f"{limit:.2f}" if limit else "-"  # no copy could be measured
         cells = [f"{others[name]:.2f}" if name in others else "" for name in names]
-        lines.append(f"| {op} | {mode} | {rows}×{cols} | {ours:.2f} | {limit:.2f} | " + " | ".join(cells) + f" | {ratio:.2f}× |")
+        lines.append(f"| {op} | {mode} | {rows}×{cols} | {ours:.2f} | {bound} | " + " | ".join(cells) + f" | {ratio:.2f}× |")
     lines.append("")
     for (op, mode), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))

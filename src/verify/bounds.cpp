@@ -18,6 +18,8 @@ Bounds bounds_of(const Problem& problem, const RoundingContract& contract) {
     bounds.row_sum = (8 + 1.5 * std::sqrt(n) + 0.016 * n) * u32;
     bounds.row_terms = (12 * std::sqrt(n) + 2.5 * n) * u32;
     bounds.column_terms = (16 * std::sqrt(m) + 4 * m) * u32;
+    bounds.column_walk = 4 * std::sqrt(m);
+    bounds.column_sum = 2 * std::sqrt(m) * u32;
     if (operation.has_forward()) {
         bounds.column_rstd = 6 * std::sqrt(m);
         const double step = 2 * unit_roundoff(operation.dtype);

@@ -17,6 +17,8 @@ struct Bounds {
     double row_sum = 0;       // of |Σ(m·x)|
     double row_terms = 0;     // of the root mean square of its terms
     double column_terms = 0;  // of the root mean square of the terms of a column of dgamma
+    double column_walk = 0;   // times that root mean square, what terms of random sign add up to at most …
+    double column_sum = 0;    // … and of what |dgamma| is beyond it, where they have one sign
     // Where dgamma is summed with the kernel's own rstd: of the root mean square times the largest deviation of rstd, times
     // that one's root, and of the largest term.
     double column_rstd = 0;

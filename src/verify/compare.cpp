@@ -173,7 +173,9 @@ OutputSummary compare_columns(const Problem& problem, const RoundingContract& co
     OutputSummary summary{TensorRole::dgamma};
     with_dtype(problem.operation.weight_dtype, [&]<Dtype W>() {
         for (std::size_t j = 0; j < sums.dgamma.size(); ++j) {
-            const double allowed = factor * sums.dgamma_rms[j] + bounds.column_tip * sums.dgamma_most[j] + bounds.tiny;
+            const double one_sign = std::max(0.0, std::fabs(sums.dgamma[j]) - bounds.column_walk * sums.dgamma_rms[j]);
+            const double allowed =
+                factor * sums.dgamma_rms[j] + bounds.column_sum * one_sign + bounds.column_tip * sums.dgamma_most[j] + bounds.tiny;
             const auto at = static_cast<std::int64_t>(j);
             judge_value<W>(summary, outputs.at(TensorRole::dgamma).data() + at * bytes_of(W), at, sums.dgamma[j], allowed);
         }

@@ -47,7 +47,7 @@ struct nt_task {
     nt_summary* summaries;
     nt_int rows, cols, x_stride, type, weight_type, offset, residual_fp32, has_forward, given_rstd, forward, backward, programs, chunks;
     double eps, bound_rstd, bound_y, bound_gradient, bound_projection, bound_incoming, bound_row_sum, bound_row_terms;
-    double bound_column_terms, bound_column_rstd, bound_column_tips, bound_column_tip, bound_tiny;
+    double bound_column_terms, bound_column_walk, bound_column_sum, bound_column_rstd, bound_column_tips, bound_column_tip, bound_tiny;
 };
 enum { nt_fp32, nt_bf16, nt_fp16 };
 enum { nt_squares = 1, nt_scale = 2, nt_normal = 4, nt_gain = 8, nt_gradient = 16, nt_terms = 32 };
@@ -404,7 +404,8 @@ NT_ORACLE nt_oracle_dgamma(const nt_task* at) {
     nt_clear(of_dgamma);
     const nt_int j = (nt_int)nt_program() * nt_threads + nt_thread();
     if (j < task.cols) {
-        const double allowed = factor * task.column_rms[j] + task.bound_column_tip * task.column_most[j] + task.bound_tiny;
+        const double one_sign = nt_max(0, nt_abs(task.column_sum[j]) - task.bound_column_walk * task.column_rms[j]);
+        const double allowed = factor * task.column_rms[j] + task.bound_column_sum * one_sign + task.bound_column_tip * task.column_most[j] + task.bound_tiny;
         nt_judge(of_dgamma, task.weight_type, nt_code(task.weight_type, task.dgamma, j), j, task.column_sum[j], allowed);
     }
     nt_store_summary(task.summaries + nt_program(), of_dgamma);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace normtune {
@@ -33,6 +34,30 @@ TEST(Bounds, OfDgammaAreFarBelowASumInBf16) {
         const Problem problem{{rows, 128, 128}, parse_problem_key("rms_norm/backward/bf16/llama/8x8").operation, {}};
         // A partial sum rounded to bf16 errs by 2⁻⁸/√3 of itself, all of a column's together by that of √M terms.
         EXPECT_LT(10 * bounds_of(problem, {}).column_terms, 0x1p-8 / 1.8 * std::sqrt(static_cast<double>(rows))) << rows;
+    }
+}
+
+// What random signs add up to has the bound that it had; a column of one sign, of M terms of size 1, that of one accumulator's roundings.
+TEST(Bounds, OfDgammaHoldForSumsOfOneSignInOneAccumulator) {
+    for (const std::int64_t rows : {256, 4096, 65536}) {
+        const Problem problem{{rows, 128, 128}, parse_problem_key("rms_norm/backward/bf16/llama/8x8").operation, {}};
+        const Bounds bounds = bounds_of(problem, {});
+        const auto m = static_cast<double>(rows);
+        const auto allowed = [&](double sum) {
+            return bounds.column_terms + bounds.column_sum * std::max(0.0, std::abs(sum) - bounds.column_walk);
+        };
+        EXPECT_EQ(allowed(3 * std::sqrt(m)), bounds.column_terms);
+        float sum = 0;
+        double exact = 0;
+        double worst = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const float term = 0.5F + static_cast<float>((i * 7919) % 1009) / 1009;
+            sum += term;
+            exact += term;
+            worst = std::max(worst, std::abs(static_cast<double>(sum) - exact) / allowed(exact));
+        }
+        EXPECT_LT(worst, 1) << rows;
+        EXPECT_LT(allowed(m), 16 * 0x1p-8 / 1.8 * std::sqrt(m / 16)) << "partial sums of sixteen rows in bf16 show";
     }
 }
 

@@ -388,7 +388,8 @@ constexpr Mutation mutations[] = {
     {"ColumnsOfAClusterInBulk", 32, "rms_norm/forward/bf16/llama/3x1800", "w1.t32.r3.row.shared.masked.packed.s2.c4.tma_loads",
      "left > nt_program_cols() ? nt_program_cols() : left", "false ? 0 : left", "outside of a program's shared memory"},
     {"BarrierOfSomeSteps", 32, "rms_norm/forward/bf16/llama/5x512", "w2.t64.r4.row.registers.masked.packed",
-     "stage.template first_pass<!keep_sum>(step, chunk, inputs);", "if (nt_lane() < 32 && step == 1) nt_barrier();", "comes to the barrier of"},
+     "stage.template first_pass<!keep_sum>(step, chunk, inputs);", "if (nt_lane() < 32 && step == 1) nt_barrier();",
+     "comes to the barrier of"},
 };
 
 void PrintTo(const Mutation& mutation, std::ostream* out) {
