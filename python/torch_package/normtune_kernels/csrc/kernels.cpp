@@ -17,7 +17,7 @@ namespace {
 #endif
 constexpr c10::DeviceType served = c10::DeviceType::NORMTUNE_KERNELS_DEVICE;
 
-std::unique_ptr<Launcher> launcher;  // null: no NVIDIA driver
+Launcher* launcher = nullptr;  // null: no NVIDIA driver. Outlives the last graph, which gives memory back to it.
 std::atomic<std::uint64_t> tuned{0};
 std::atomic<std::uint64_t> by_reference{0};
 
@@ -171,7 +171,7 @@ const void* address(const at::Tensor& t) {
 void open_kernels(const std::string& folder) {
     Table table = Table::read(contents(folder + "/kernels.txt"));
     if (const Driver* const driver = load_driver()) {
-        launcher = std::make_unique<Launcher>(folder, std::move(table), *driver);
+        launcher = new Launcher(folder, std::move(table), *driver);
     }
 }
 
