@@ -25,10 +25,12 @@ public:
     FakeGpu& operator=(const FakeGpu&) = delete;
 
     static constexpr Result error_illegal_address = 700;
+    static constexpr Result error_out_of_resources = 701;
 
     // What it is told to do.
     std::function<double(const std::string& kernel)> launch_us = [](const std::string&) { return 10.0; };
-    std::string failing_call;  // a member of Driver
+    std::function<unsigned(const std::string& kernel)> most_threads = [](const std::string&) { return 1024U; };  // that its registers hold
+    std::string failing_call;                                                                                    // a member of Driver
     Result failing_result = error_illegal_address;
     int failing_occasion = 1;
     bool broken = false;  // fails all from then on, as after an illegal address
@@ -185,6 +187,9 @@ inline Driver FakeGpu::table() const {
         CALL(launch_kernel)
         if (shape.overlaps) {
             GPU.overlapping.insert(*reinterpret_cast<std::string*>(f));
+        }
+        if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
+            return error_out_of_resources;
         }
         GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0])});
         return success;

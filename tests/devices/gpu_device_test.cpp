@@ -168,6 +168,17 @@ TEST_F(GpuDeviceTest, TheLimitIsTheFastestOfManyCopies) {
     EXPECT_EQ(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).copy, "");
 }
 
+// Eight vectors of each of two streams take more than a hundred registers: 1024 threads of them cannot be launched.
+TEST_F(GpuDeviceTest, NoCopyIsTriedWhoseThreadsRegistersDoNotHold) {
+    gpu_.launch_us = [](const std::string& name) { return name.starts_with("nt_copy_16_8_") ? 14.0 : 19.0; };
+    gpu_.most_threads = [](const std::string& name) { return name.starts_with("nt_copy_16_8_") ? 512U : 1024U; };
+    const auto device = open();
+    const auto buffers = device->allocate(parse_problem_key("rms_norm/backward/bf16/llama/16x1024"), rotating());
+    const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
+    EXPECT_TRUE(batch.copy.starts_with("v16.u8.")) << batch.copy;
+    EXPECT_NEAR(batch.us[1], 14, 1e-4);
+}
+
 // Never the driver's own copy, which cannot be launched so.
 TEST_F(GpuDeviceTest, DependentReferencesAreLaunchedAsDependentKernelsAre) {
     gpu_.launch_us = [](const std::string& name) { return name == "copy" ? 1.0 : name.starts_with("nt_empty") ? 2.0 : 9.0; };

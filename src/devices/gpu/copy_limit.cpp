@@ -19,6 +19,7 @@ constexpr std::size_t most_reads = 3;
 constexpr std::size_t most_writes = 2;
 constexpr int threads_per_unit = 2048;         // of every GPU that we know
 constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers run out
+constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
 constexpr std::size_t tried_again = 6;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides what a glance says
@@ -52,10 +53,16 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
     return out;
 }
 
-/// What may still be better than the best geometry.
-std::vector<CopyMethod> variations(const CopyMethod& best, std::int64_t bytes, bool driver_too) {
+/// What may still be better than the best geometry, and can be launched.
+std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes, bool driver_too) {
     std::vector<CopyMethod> out;
-    const auto vary = [&](auto change) { change(out.emplace_back(best)); };
+    const auto vary = [&](auto change) {
+        CopyMethod method = best;
+        change(method);
+        if (method.block * method.unroll * static_cast<int>(reads) <= most_vectors_of_program) {
+            out.push_back(method);
+        }
+    };
     for (const char* hint : {"streaming", "streaming_stores", "cache_global"}) {
         vary([&](CopyMethod& m) { m.hint = hint; });
     }
@@ -168,7 +175,7 @@ CopyMethod CopyLimit::fastest(const Traffic& traffic, const GpuBuffers& buffers,
     time(tried.emplace_back(Tried{all.front()}));  // the first launch of all is slow
     tried.clear();
     enter(all);
-    enter(variations(tried.front().method, signal_bytes(buffers.problem()), plain));
+    enter(variations(tried.front().method, reads, signal_bytes(buffers.problem()), plain));
     for (int again = 0; again < 2; ++again) {
         std::for_each_n(tried.begin(), std::min(tried_again, tried.size()), time);
     }
