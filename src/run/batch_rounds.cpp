@@ -29,8 +29,8 @@ BatchRounds::BatchRounds(const BatchContext& context, std::vector<RunningTrial>&
         for (const bool dependent : {false, true}) {
             if (std::ranges::any_of(
                     batch_, [&](const RunningTrial& trial) { return launched_dependent(context_.candidates[trial.id]) == dependent; })) {
-                references_.push_back({SampleKind::copy, dependent, side, {}, 0});
-                references_.push_back({SampleKind::empty, dependent, side, {}, 0});
+                references_.push_back({SampleKind::copy, dependent, side, {}, 0, {}});
+                references_.push_back({SampleKind::empty, dependent, side, {}, 0, {}});
             }
         }
     }
@@ -122,6 +122,7 @@ void BatchRounds::take(Reference& reference) {
             return;
         }
         ++reference.failures;
+        reference.why = failure->reason;
         context_.recorder.warn(
             fmt::format("{}: the {} {}: {}", context_.problem.key(), reference.kind == SampleKind::copy ? "copy limit" : "empty launch",
                         reference.failures < most_reference_failures ? "is measured again" : "cannot be measured", failure->reason));
@@ -135,14 +136,18 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
     context.cold = context_.options.cold;
     context.stop_reason = reason;
     const Candidate& candidate = context_.candidates[trial.id];
-    return summarise(series, reference(SampleKind::copy, candidate, side), reference(SampleKind::empty, candidate, side), context);
+    const Reference& copy = reference(SampleKind::copy, candidate, side);
+    Measurement out = summarise(series, copy.series, reference(SampleKind::empty, candidate, side).series, context);
+    if (out.limit_us <= 0 && !copy.why.empty()) {
+        out.limit_copy = "failed: " + copy.why;
+    }
+    return out;
 }
 
-const Series& BatchRounds::reference(SampleKind kind, const Candidate& of, std::size_t side) const {
+const BatchRounds::Reference& BatchRounds::reference(SampleKind kind, const Candidate& of, std::size_t side) const {
     const bool dependent = launched_dependent(of);
-    return std::ranges::find_if(references_,
-                                [&](const Reference& it) { return it.kind == kind && it.dependent == dependent && it.side == side; })
-        ->series;
+    return *std::ranges::find_if(references_,
+                                 [&](const Reference& it) { return it.kind == kind && it.dependent == dependent && it.side == side; });
 }
 
 void BatchRounds::stop(std::size_t i, StopReason reason) {

@@ -66,13 +66,14 @@ private:
         std::size_t side;
         Series series;
         int failures = 0;
+        std::string why;  // of the last failure
     };
 
     void keep_pairs_together(std::vector<std::size_t>& order) const;
     void take(RunningTrial& trial, Series& series);
     bool note(RunningTrial& trial, std::optional<Failure> failure);
     void take(Reference& reference);
-    const Series& reference(SampleKind kind, const Candidate& of, std::size_t side) const;
+    const Reference& reference(SampleKind kind, const Candidate& of, std::size_t side) const;
     Measurement measurement(const RunningTrial& trial, const Series& series, std::size_t side, StopReason reason) const;
 
     const BatchContext& context_;

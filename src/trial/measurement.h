@@ -48,7 +48,7 @@ struct Measurement {
     double p80_us = 0;
     double gbps = 0;                  // least bytes / p50, 10⁹ bytes a second
     double limit_us = 0;              // p50 of the fastest copy of the same bytes, in the same rounds
-    std::string limit_copy;           // which copy that was; empty where the device does not tell
+    std::string limit_copy;           // which copy that was, or "failed: " and why there is none; empty where the device does not tell
     double limit_ratio = 0;           // p50 / limit
     double floor_us = 0;              // p50 of an empty launch, in the same rounds
     std::int64_t memory_bytes = 0;    // tensors and workspace; rotation not counted

@@ -115,6 +115,8 @@ TEST(Faults, ACopyThatCannotBeMeasuredLeavesTheTrialsWithoutALimit) {
     const auto records = by_rows(run_sweep(options, sink));
     EXPECT_EQ(records.at("r4").outcome, Outcome::passed);
     EXPECT_EQ(records.at("r4").measurement->limit_ratio, 0);
+    const std::string& why = records.at("r4").measurement->limit_copy;
+    EXPECT_TRUE(why.starts_with("failed: ") && why.size() > 8) << "said in the results, too: a quiet sweep has no warnings";
     ASSERT_EQ(sink.warnings.size(), 2U);
     EXPECT_NE(sink.warnings[0].find("copy limit is measured again"), std::string::npos) << sink.warnings[0];
     EXPECT_NE(sink.warnings[1].find("copy limit cannot be measured"), std::string::npos) << sink.warnings[1];
