@@ -13,7 +13,7 @@ struct Words {
 constexpr Words<3> residency_help{{
     "The row stays in the threads' registers between its sum and its output: memory is read once.",
     "The row waits in shared memory (a CPU's: a scratch buffer in cache): memory is read once, and registers stay free.",
-    "The row is read a second time for its output, from the caches where it is still there; no program holds it in between.",
+    "The row is read a second time for its output, from the caches where it is still there.",
 }};
 constexpr Words<4> reduction_help{{
     "Columns beyond the row are loaded under a mask, and a select puts 0 in their place before the sum.",
