@@ -143,13 +143,13 @@ TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
 // The best geometry by far, and of that one the best hint.
 TEST_F(GpuDeviceTest, TheLimitIsTheFastestOfManyCopies) {
     gpu_.launch_us = [](const std::string& name) {
-        return name == "nt_copy_16_4_streaming" ? 4.0 : name.starts_with("nt_copy_16_4_") ? 5.0 : 9.0;
+        return name == "nt_copy_16_4_streaming" ? 14.0 : name.starts_with("nt_copy_16_4_") ? 15.0 : 19.0;
     };
     const auto device = open();
     const auto buffers = device->allocate(problem_, rotating());
     const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
     const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 3});
-    EXPECT_NEAR(batch.us[1], 4, 1e-4);
+    EXPECT_NEAR(batch.us[1], 14, 1e-4);
     EXPECT_TRUE(batch.copy.starts_with("v16.u4.t") && batch.copy.ends_with(".streaming")) << batch.copy;
     std::set<std::uint64_t> read;
     for (const FakeGpu::Launched& launch : gpu_.launches) {
@@ -218,7 +218,12 @@ TEST_F(GpuDeviceTest, TheRaceOfCopiesIsShortAndOnceForProblemsOfOneTraffic) {
     const std::size_t without = launches("rms_norm/forward/fp16/gemma/16x1024");
     EXPECT_GT(with_race, without);
     EXPECT_LT(static_cast<double>(with_race - without) * 3, 10000) << "microseconds of the device";
-    EXPECT_GT(launches("rms_norm/backward/bf16/llama/16x1024"), without) << "reads two signals and writes one";
+    launches("rms_norm/backward/bf16/llama/16x1024");
+    std::set<std::string> tried;
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        tried.insert(launch.kernel);
+    }
+    EXPECT_GT(tried.size(), 4U) << "reads two signals and writes one: a race of its own";
 }
 
 // What is short is chosen by what it takes where it is measured: a glance may have met another state of launches.
@@ -231,6 +236,25 @@ TEST_F(GpuDeviceTest, AShortCopyThatAGlanceFlattersIsNotTheLimit) {
     EXPECT_GT(launched["nt_copy_16_1_default"], 200) << "it was among the foremost";
     EXPECT_EQ(batch.copy.find("v16.u1."), std::string::npos) << batch.copy;
     EXPECT_NEAR(batch.us[1], 3, 1e-4);
+}
+
+// A launch's own time changes within a sweep: each round takes the fastest of the foremost as they are then.
+TEST_F(GpuDeviceTest, TheLimitOfAShortProblemIsTheFastestCopyOfEachRound) {
+    double driver_us = 2.2;
+    double kernel_us = 2.1;
+    gpu_.launch_us = [&](const std::string& name) { return name == "copy" ? driver_us : kernel_us; };
+    const auto device = open();
+    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/16x1024"), rotating());
+    const auto round = [&] { return device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2}); };
+    SampleBatch batch = round();
+    EXPECT_TRUE(batch.copy.starts_with("v")) << batch.copy;
+    EXPECT_NEAR(batch.us[1], 2.1, 1e-4);
+    kernel_us = 2.4;
+    batch = round();
+    EXPECT_EQ(batch.copy, "driver");
+    EXPECT_NEAR(batch.us[1], 2.2, 1e-4);
+    kernel_us = 2.1;
+    EXPECT_NEAR(round().us[1], 2.1, 1e-4);
 }
 
 // A full op's copy has its forward's and its backward's pass; in place the backward's is over its own input.

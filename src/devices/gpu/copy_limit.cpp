@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <list>
 
 #include <fmt/format.h>
 
 #include "devices/gpu/gpu_kernel.h"
 #include "devices/gpu/utility_kernels.h"
-#include "measure/statistics.h"
 
 namespace normtune::gpu {
 
@@ -22,9 +20,8 @@ constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers ru
 constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
 constexpr std::size_t tried_again = 6;
-constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides what a glance says
-constexpr std::size_t sampled = 3;
-constexpr int samples_each = 3;
+constexpr double short_us = 12;           // below it a launch's own time, which moves by 0.2 us, decides what a glance says
+constexpr std::size_t kept_of_short = 3;  // and the driver's
 
 /// The argument of the kernels of copy_source.
 struct Streams {
@@ -155,8 +152,7 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
 }
 
 /// Geometries first, then hints and the like for the best of them; the foremost are timed twice more, and the least time counts.
-/// Of short ones the foremost are sampled as the limit is.
-CopyMethod CopyLimit::fastest(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing) {
+std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuffers& buffers, const Timing& timing) {
     std::vector<Tried> tried;
     const auto time = [&](Tried& one) { one.us = std::min(one.us, timing.glance_us(copy_with(one.method, traffic, buffers))); };
     const auto enter = [&](const std::vector<CopyMethod>& methods) {
@@ -180,51 +176,44 @@ CopyMethod CopyLimit::fastest(const Traffic& traffic, const GpuBuffers& buffers,
         std::for_each_n(tried.begin(), std::min(tried_again, tried.size()), time);
     }
     std::ranges::sort(tried, {}, &Tried::us);
-    if (tried.front().us >= short_us) {
-        return tried.front().method;
-    }
-    std::vector<CopyMethod> foremost;
+    const std::size_t kept = tried.front().us >= short_us ? 1 : kept_of_short;
+    std::vector<CopyMethod> out;
     for (const Tried& one : tried) {
-        if (foremost.size() < sampled || one.method.by_driver) {
-            foremost.push_back(one.method);
+        if (out.size() < kept || (kept > 1 && one.method.by_driver)) {
+            out.push_back(one.method);
         }
     }
-    return fastest_short(foremost, traffic, buffers, size, timing);
-}
-
-/// By the median of samples that take turns.
-CopyMethod CopyLimit::fastest_short(std::span<const CopyMethod> methods, const Traffic& traffic, const GpuBuffers& buffers,
-                                    const RotationSize& size, const Timing& timing) {
-    std::list<Rotation> rotations;
-    for (const CopyMethod& method : methods) {
-        rotations.emplace_back(driver_, copy_with(method, traffic, buffers), size);
-    }
-    std::vector<std::vector<double>> us(methods.size());
-    for (int turn = 0; turn < samples_each; ++turn) {
-        auto times = us.begin();
-        for (Rotation& rotation : rotations) {
-            (times++)->push_back(timing.sample_us(rotation));
-        }
-    }
-    const auto least = std::ranges::min_element(us, {}, [](const std::vector<double>& times) { return median(times); });
-    return methods[static_cast<std::size_t>(least - us.begin())];
+    return out;
 }
 
 Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& size, const Timing& timing) {
     const DevicePointer place = buffers.pointer(TensorRole::x, 0);
-    if (!copy_ || buffers_ != place || size_ != size) {
+    if (copies_.empty() || buffers_ != place || size_ != size) {
         const Traffic traffic = signal_traffic(buffers.problem());
         const std::tuple key(traffic, signal_bytes(buffers.problem()), size.least_cold_bytes > 0);
         auto known = known_.find(key);
         if (known == known_.end()) {
-            known = known_.emplace(key, fastest(traffic, buffers, size, timing)).first;
+            known = known_.emplace(key, foremost(traffic, buffers, timing)).first;
         }
-        copy_.emplace(driver_, copy_with(known->second, traffic, buffers), size);
-        method_ = known->second.text() + (dependent_ ? ".dependent" : "");
+        copies_.clear();
+        for (const CopyMethod& method : known->second) {
+            copies_.push_back({method, Rotation(driver_, copy_with(method, traffic, buffers), size)});
+        }
         buffers_ = place;
         size_ = size;
     }
-    return *copy_;
+    Copy* fastest = &copies_.front();
+    if (copies_.size() > 1) {
+        double least_us = std::numeric_limits<double>::infinity();
+        for (Copy& copy : copies_) {
+            if (const double us = timing.sample_us(copy.rotation); us < least_us) {
+                least_us = us;
+                fastest = &copy;
+            }
+        }
+    }
+    method_ = fastest->method.text() + (dependent_ ? ".dependent" : "");
+    return fastest->rotation;
 }
 
 }  // namespace normtune::gpu

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -46,29 +45,33 @@ public:
     /// Begins to compile what the problem's copies need.
     void compile_ahead(const Problem& problem) const;
     /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
-    /// fastest is found by a short race, once for all problems of the same traffic.
+    /// fastest is found by a short race, once for all problems of the same traffic; of short ones a few are left, which each
+    /// call samples once, as a launch's own time changes within a sweep, and not by the same for all of them.
     Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
     /// Of the latest rotation: CopyMethod::text(), with ".dependent" where copies are launched so.
     const std::string& method() const { return method_; }
     /// Before other buffers are made, which may lie where the old ones did.
-    void forget() { copy_.reset(); }
+    void forget() { copies_.clear(); }
 
 private:
     using Traffic = std::vector<PassTraffic>;
     SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
-    CopyMethod fastest(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
-    CopyMethod fastest_short(std::span<const CopyMethod> methods, const Traffic& traffic, const GpuBuffers& buffers,
-                             const RotationSize& size, const Timing& timing);
+    /// Of long ones one, of short ones a few.
+    std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const Timing& timing);
 
     const Driver& driver_;
     const Toolchain& toolchain_;
     int compute_units_;
     bool dependent_;
-    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;   // by streams that are read and written
-    std::map<std::tuple<Traffic, std::int64_t, bool>, CopyMethod> known_;  // by traffic, bytes of a signal, cold
-    std::optional<Rotation> copy_;
+    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;                // by streams that are read and written
+    std::map<std::tuple<Traffic, std::int64_t, bool>, std::vector<CopyMethod>> known_;  // by traffic, bytes of a signal, cold
+    struct Copy {
+        CopyMethod method;
+        Rotation rotation;
+    };
+    std::list<Copy> copies_;
     std::string method_;
     DevicePointer buffers_ = 0;
     RotationSize size_;
