@@ -31,7 +31,7 @@ def main():
     skipped = [case for case in cases if case.find("skipped") is not None]
     if sys.argv[1] == "--leak-checker-crashed":
         for case in filter(leak_checker_crashed, failed):
-            print(f"LeakSanitizer's tracer crashed after the test had passed, which is run again: {case.get('name')}")
+            print(f"LeakSanitizer's tracer crashed after the test had passed, which is run again, three times at most: {case.get('name')}")
         return 0 if failed and all(map(leak_checker_crashed, failed)) else 1
     for case in failed:
         print(f"failed: {case.get('name')}")
