@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sets normtune's winners and other libraries side by side, as a Markdown table: of sweeps with --provider, or of a sweep and the CSV of measure.py.
+"""Sets normtune's winners and other libraries side by side, as a Markdown table, of sweeps with --provider.
 
-    scripts/peers/table.py results.json… [peers.csv] [--shapes 32768x128,8192x1024]
+    scripts/peers/table.py results.json… [--shapes 32768x128,8192x1024]
     scripts/peers/table.py results/h100/peers_providers*.json.gz --page     a whole page with the table in it, whose marks scripts/results knows
 
 normtune's time is the median of the winner's fresh rounds in the finals, which had no part in choosing it. limit is its time over the
@@ -9,7 +9,6 @@ copy's in the sweep's own rounds, where both were measured side by side.
 """
 
 import argparse
-import csv
 import gzip
 import json
 import math
@@ -80,26 +79,14 @@ def providers_of(*paths):
     return peers
 
 
-def peers_of(path):
-    """{(op, mode, rows, cols): {provider: p50 in us}}."""
-    peers = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            if row["metric_name"] == "speed":
-                rows = json.loads(row["extra_benchmark_config_str"])["M"]
-                key = (row["kernel_name"], row["kernel_operation_mode"], rows, int(row["x_value"]))
-                peers.setdefault(key, {})[row["kernel_provider"]] = float(row["y_value_50"]) * 1000
-    return peers
-
-
 def table(best, peers, shapes=None):
     """Lines of Markdown: one a shape and mode that both have (of `shapes`, where given), then geometric means by op and mode."""
-    names = sorted({name for row in peers.values() for name in row} - {"copy"})
+    names = sorted({name for row in peers.values() for name in row})
     lines = ["| op | mode | M×N | normtune µs | limit | " + " | ".join(names) + " | fastest peer / normtune |",
              "|---|---|---|---|---|" + "---|" * (len(names) + 1)]
     ratios = {}
     for key in best:
-        others = {name: us for name, us in peers.get(key, {}).items() if name != "copy"}
+        others = peers.get(key, {})
         alike = [us for name, us in others.items() if not name.endswith(DEPENDENT)]
         op, mode, rows, cols = key
         if not alike or (shapes and f"{rows}x{cols}" not in shapes):
@@ -151,21 +138,19 @@ def page(paths, lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="normtune's results.json (or .json.gz), one or several; a CSV of measure.py, where the sweep had no other providers")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="normtune's results.json (or .json.gz), one or several")
     parser.add_argument("--page", action="store_true", help="a whole page: what was measured, with what, and the table")
     parser.add_argument("--shapes", metavar="MxN,…", help="these alone, and no means")
     arguments = parser.parse_args()
     shapes = arguments.shapes.split(",") if arguments.shapes else None
-    csvs = [path for path in arguments.files if path.endswith(".csv")]
-    sweeps = [path for path in arguments.files if path not in csvs]
-    if not sweeps or len(csvs) > 1 or (arguments.page and (csvs or shapes)):
-        parser.error("it takes results.json files and at most one CSV of measure.py; --page takes neither a CSV nor --shapes")
+    if arguments.page and shapes:
+        parser.error("--page does not take --shapes")
     try:
-        lines = table(best_of_normtune(*sweeps), peers_of(csvs[0]) if csvs else providers_of(*sweeps), shapes)
+        lines = table(best_of_normtune(*arguments.files), providers_of(*arguments.files), shapes)
         if arguments.page:
-            lines = page(sweeps, lines)
+            lines = page(arguments.files, lines)
     except (OSError, KeyError, ValueError) as error:
-        sys.exit(f"table: {error}")
+        parser.error(f"not results of a sweep: {error}")
     print("\n".join(line for line in lines if line.startswith("|")) if shapes else "\n".join(lines))
     return 0
 

@@ -63,12 +63,6 @@ def liger_988__compile_seconds(files):
 
 
 @figure
-def trials__peers(files):
-    with open(files.folder / "peers.csv", newline="") as file:
-        return str(len(list(csv.DictReader(file))))
-
-
-@figure
 def trials__ab(files):
     with open(files.folder / "ab.csv", newline="") as file:
         return str(len(list(csv.DictReader(file))))

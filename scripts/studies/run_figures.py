@@ -13,15 +13,13 @@ from figure_base import FIGURES, figure, best, percent, span
 
 @functools.lru_cache(maxsize=None)
 def peers(files, place="."):
-    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py; of sweeps with providers, where there are some."""
+    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py."""
     spec = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parent.parent / "peers" / "table.py")
     table = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(table)
-    folder = files.folder / place
-    sweeps = sorted(folder.glob("peers_providers*.json"))
-    others = table.providers_of(*sweeps) if sweeps else table.peers_of(folder / "peers.csv")
-    return {key: (us, limit, min(time for name, time in others[key].items() if name != "copy"))
-            for key, (us, limit) in table.best_of_normtune(*(sweeps or [folder / "peers_normtune.json"])).items() if key in others}
+    sweeps = sorted((files.folder / place).glob("peers_providers*.json"))
+    others = table.providers_of(*sweeps)
+    return {key: (us, limit, min(others[key].values())) for key, (us, limit) in table.best_of_normtune(*sweeps).items() if key in others}
 
 
 def of_peers(files, op, mode, place="."):
@@ -58,7 +56,7 @@ def peers__large_backward_limit(files):
 
 def floors(files):
     """µs of an empty launch, by sweep of results/h100."""
-    sweeps = ("qwen3", "llama3", "full_8192", "peers_normtune", "qwen3_default", "qwen3_racing", "qwen3_deferred_cold", "qwen3_deferred", "budget_60s")
+    sweeps = ("qwen3", "llama3", "full_8192", "peers_providers", "qwen3_default", "qwen3_racing", "qwen3_deferred_cold", "qwen3_deferred", "budget_60s")
     return [sorted(float(row["floor_us"]) for row in files.passed(f"{name}.csv") if row["floor_us"]) for name in sweeps]
 
 

@@ -92,7 +92,7 @@ def te_615__serial_limit(files):
 
 @figure
 def te_615__side_by_side_limit(files):
-    rows = [row for row in files.passed("peers_normtune.csv")
+    rows = [row for row in files.passed("peers_providers.csv")
             if (row["op"], row["mode"], row["rows"], row["cols"], row["rank"]) == ("rms_norm", "forward", "32768", "128", "1")]
     return f"{float(rows[0]['limit_ratio']):.2f}"
 

@@ -105,8 +105,8 @@ def without_comment(command):
 def recorded(name, wanted):
     """A part of the recorded sweeps: some models, few configurations."""
     results = json.loads(gzip.decompress((SOURCE / f"results/h100/{name}.json.gz").read_bytes()))
-    records = [record for record in results["records"]
-               if record["problem"]["mode"] == "forward" and {use["model"] for use in record["problem"]["uses"]} & wanted]
+    records = [record for record in results["records"] if record.get("provider", "normtune") == "normtune"  # a device that replays runs no other
+               and record["problem"]["mode"] == "forward" and {use["model"] for use in record["problem"]["uses"]} & wanted]
     results["records"] = [record for record in records if record.get("measurement", {}).get("rank", 0) > 0
                           or int(record["configuration"]["key"].encode().hex(), 16) % 4 == 0]
     problems = {record["problem"]["key"] for record in results["records"]}
@@ -140,7 +140,7 @@ def prepare(folder):
     qwen3 = recorded("qwen3", {"Qwen3-4B", "Qwen3-8B"})
     other = qwen3.replace("NVIDIA H100 80GB HBM3", "NVIDIA H200")  # times of the same: results of two devices are wanted
     for name, text in (("results.json", qwen3), ("qwen3.json", qwen3), ("h100.json", qwen3), ("h200.json", other), ("llama3.json", recorded("llama3", {"Llama-3.1-8B"})),
-                       ("peers_normtune.json", recorded("peers_normtune", {"peers"})),
+                       ("peers_providers.json", recorded("peers_providers", {"peers"})),
                        ("tokens.csv", (SOURCE / "examples/traffic/mixed.csv").read_text()), ("log.csv", "batch_size,seq_len\n32,1\n2,512\n"),
                        ("log.jsonl", '{"num_batched_tokens": 32}\n')):
         (work / name).write_text(text)

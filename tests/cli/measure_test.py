@@ -39,7 +39,7 @@ def main():
         pieces = [
             {"name": "quick", "files": "h100", "ships": ["csv", "json"], "command": quick},
             {"name": "broken", "files": "h100", "command": quick + " --op no_such_op"},
-            {"name": "absent", "files": "h100", "command": "scripts/peers/measure.py", "writes": "a.csv", "needs": "no_such_module"},
+            {"name": "absent", "files": "h100", "command": "scripts/no_such_script", "writes": "a.csv", "needs": "no_such_module"},
             {"name": "slow", "files": "studies", "command": slow},
             {"name": "script", "files": "h100", "took_s": 61, "command": "scripts/no_such_script x", "writes": "b.csv", "out": "B_OUT"},
         ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The parts of scripts/ that need no GPU: columns, tables, pairs of configurations."""
+"""The parts of scripts/ that need no GPU: tables, pairs of configurations."""
 
 import contextlib
 import csv
@@ -20,7 +20,6 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "peers"), str(SCRIPTS / "studies")]
 
 import axis_effect  # noqa: E402
-import columns  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
 import run_emitted  # noqa: E402
@@ -31,23 +30,6 @@ def trial(**changes):
     row = {axis: "-" for axis in axis_effect.AXES} | {column: "-" for column in axis_effect.PROBLEM}
     return row | {"op": "rms_norm", "mode": "forward", "rows": "64", "cols": "128", "outcome": "passed", "rank": "", "limit_ratio": "1.5",
                   "code_hash": "a", "p50_us": "10", "config": "w1"} | changes
-
-
-class Columns(unittest.TestCase):
-    def test_shapes(self):
-        self.assertEqual(columns.parse_shape("8192x4096"), (8192, 4096))
-        for wrong in ("8192", "8192x", "x4096", "0x4096", "8192x-1", "8192x4096x1"):
-            with self.assertRaisesRegex(SystemExit, "ROWSxCOLS"):
-                columns.parse_shape(wrong)
-
-    def test_quantiles_lie_between_samples(self):
-        self.assertEqual(columns.quantiles([float(n) for n in range(11)]), (2.0, 5.0, 8.0))
-        self.assertEqual(columns.quantiles([3.0]), (3.0, 3.0, 3.0))
-
-    def test_a_row_has_every_column_and_milliseconds(self):
-        row = columns.row("rms_norm", "liger", "forward", 8192, 4096, "bfloat16", 1e-6, [1000.0, 2000.0, 3000.0], "H100", "now", "1")
-        named = dict(zip(columns.HEADER, row, strict=True))
-        self.assertEqual((named["y_value_50"], named["metric_unit"], named["x_value"]), ("2.0000000", "ms", 4096))
 
 
 class CountTests(unittest.TestCase):
@@ -72,6 +54,23 @@ class CountTests(unittest.TestCase):
     def test_no_test_is_a_failure(self):
         self.assertEqual(self.printed("")[0], 1)
 
+    def test_what_passed_before_the_leak_checker_crashed_is_told_apart(self):
+        def case(words):
+            return f'<testcase name="a" status="fail"><failure/><system-out>{words}</system-out></testcase>'
+
+        def status(cases):
+            with tempfile.TemporaryDirectory() as folder:
+                report = pathlib.Path(folder, "report.xml")
+                report.write_text(f"<testsuite>{cases}</testsuite>")
+                with unittest.mock.patch.object(sys, "argv", ["count_tests.py", "--leak-checker-crashed", str(report)]), contextlib.redirect_stdout(io.StringIO()):
+                    return count_tests.main()
+
+        crashed = case("[  PASSED  ] 1 test.\n==1==LeakSanitizer has encountered a fatal error.")
+        self.assertEqual(status(crashed), 0)
+        self.assertEqual(status(crashed + case("[  FAILED  ] 1 test")), 1)
+        self.assertEqual(status(case("[  PASSED  ] 1 test.\nLeakSanitizer: detected memory leaks")), 1)
+        self.assertEqual(status('<testcase name="a"/>'), 1)
+
     def test_ci_does_without_nothing(self):
         script = "source scripts/packages.sh; need_packages() { return 1; }; want_packages a-tool"
         for ci, status in (("true", 1), ("", 0)):
@@ -83,20 +82,16 @@ class CountTests(unittest.TestCase):
 class PeersTable(unittest.TestCase):
     def test_the_fastest_peer_over_the_winner(self):
         with tempfile.TemporaryDirectory() as folder:
-            results, peers = pathlib.Path(folder, "results.json"), pathlib.Path(folder, "peers.csv")
+            results = pathlib.Path(folder, "results.json")
 
-            def record(outcome, rank, rounds):
+            def record(outcome, rank, rounds, **changes):
                 return {"outcome": outcome, "problem": {"op": "rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k"},
-                        "measurement": {"rank": rank, "p50_us": 9.0, "limit_ratio": 1.5, "final_rounds_us": rounds}}
+                        "measurement": {"rank": rank, "p50_us": 9.0, "limit_ratio": 1.5, "final_rounds_us": rounds}} | changes
 
             results.write_text(json.dumps({"records": [record("passed", 2, [8.0]), record("passed", 1, [30.0, 10.0, 9.0]),
-                                                       record("incorrect", 1, [1.0])]}))
-            with open(peers, "w", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(columns.HEADER)
-                for name, us in (("slow", 40.0), ("fast", 15.0), ("copy", 5.0)):
-                    writer.writerow(columns.row("rms_norm", name, "forward", 64, 128, "bfloat16", 1e-6, [us], "H100", "now", "1"))
-            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.peers_of(peers))
+                                                       record("incorrect", 1, [1.0]), record("passed", 3, [15.0], provider="fast"),
+                                                       record("passed", 4, [40.0], provider="slow")]}))
+            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
         self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 15.00 | 40.00 | 1.50× |", lines)
         self.assertEqual(lines[-1], "rms_norm forward: geometric mean 1.50× the fastest peer, least 1.50×, over 1 shapes.")
 
@@ -146,7 +141,7 @@ class PeersTable(unittest.TestCase):
             command = [sys.executable, SCRIPTS / "peers/table.py", *paths]
             page = subprocess.run([*command, "--page"], capture_output=True, text=True, check=True).stdout
             table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            for wrong in (["a.csv"], [paths[0], "a.csv", "b.csv"], [paths[0], "--page", "--shapes", "1x1"]):
+            for wrong in ([], ["no.json"], [paths[0], __file__], [paths[0], "--page", "--shapes", "1x1"]):
                 done = subprocess.run([*command[:2], *wrong], capture_output=True, check=False)
                 self.assertEqual((done.returncode, done.stderr.count(b"error:")), (2, 1), wrong)
         self.assertIn("| fused_add_rms_norm | forward | 64×128 | 10.00 | 1.50 | 12.00 | 9.00 | 0.90× |\n", table)
@@ -182,7 +177,7 @@ class ResultsPages(unittest.TestCase):
             return self.script.remade(page, self.workplace, {}, wrong), wrong
 
     def test_a_wrong_figure_and_a_wrong_row_are_mended(self):
-        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096"
+        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096"
         made, wrong = self.remade(f"<!-- made by: {command} -->\n| a | 1 |\n<!-- made end -->\nworst <!--=te_615.one_row_worst-->0.2 %<!--/-->.\n")
         self.assertEqual(wrong, [])
         self.assertIn("worst <!--=te_615.one_row_worst-->0.6 %<!--/-->.", made)
@@ -191,7 +186,7 @@ class ResultsPages(unittest.TestCase):
         self.assertEqual(self.remade(made), (made, []))
 
     def test_a_sentence_quotes_cells_of_the_pages_tables(self):
-        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096,8192x4096"
+        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096,8192x4096"
         made, wrong = self.remade(f"<!-- made by: {command} -->\n<!-- made end -->\n"
                                   "<!--=[rms_norm, forward, 1×4096 | limit]-->?<!--/--> <!--=[rms_norm, full | limit]-->?<!--/-->"
                                   " <!--=[rms_norm, forward | limit]-->?<!--/-->\n")
@@ -213,7 +208,7 @@ class ResultsPages(unittest.TestCase):
         self.assertRegex(wrong[1], r"page.md:2: figure no.such: .*no figure of that name")
 
     def test_what_takes_minutes_is_made_only_when_asked_for(self):
-        text = "<!-- made slowly by: scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096 -->\n| a |\n<!-- made end -->\n"
+        text = "<!-- made slowly by: scripts/peers/table.py peers_providers.json --shapes 1x4096 -->\n| a |\n<!-- made end -->\n"
         with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
             page = pathlib.Path(folder, "page.md")
             page.write_text(text)
@@ -230,7 +225,7 @@ class ResultsPages(unittest.TestCase):
         self.assertRegex(wrong[0], "a mark without its end")
 
     def test_a_file_that_is_a_commands_output(self):
-        command = "scripts/peers/table.py peers_normtune.json peers.csv --shapes 1x4096"
+        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096"
         with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
             page, file = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "table.txt")
             page.write_text(f"<!-- file table.txt made by: {command} -->\n<!-- file other.txt made by: rm x -->\n")
