@@ -60,6 +60,15 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
             out.push_back(method);
         }
     };
+    for (const int block : {128, 256}) {  // few programs a unit, each with many bytes in flight
+        for (const int unroll : {4, 8}) {
+            for (const char* hint : {"default", "streaming"}) {
+                if (unroll * static_cast<int>(reads) <= most_vectors_in_flight) {
+                    out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 4, .hint = hint});
+                }
+            }
+        }
+    }
     for (const char* hint : {"streaming", "streaming_stores", "cache_global"}) {
         vary([&](CopyMethod& m) { m.hint = hint; });
     }
