@@ -45,6 +45,7 @@ public:
     struct Launched {
         std::string kernel;
         std::uint64_t first_argument = 0;
+        unsigned shared_bytes = 0;  // dynamic
         bool operator==(const Launched&) const = default;
     };
     std::vector<Launched> launches;
@@ -191,7 +192,8 @@ inline Driver FakeGpu::table() const {
         if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
             return error_out_of_resources;
         }
-        GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0])});
+        GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0]),
+                     shape.shared_bytes});
         return success;
     };
     d.stream_create = [](Stream*, unsigned) -> Result { CALL(stream_create) return success; };

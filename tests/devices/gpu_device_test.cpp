@@ -104,7 +104,8 @@ TEST_F(GpuDeviceTest, HotIsOneSet) {
     gpu_.launches.clear();
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.cold = false, .samples = 4});
     for (const FakeGpu::Launched& launch : gpu_.launches) {
-        EXPECT_EQ(launch, (FakeGpu::Launched{"nt_forward", sets.pointer(TensorRole::x, 0)}));
+        EXPECT_EQ(std::pair(launch.kernel, launch.first_argument),
+                  std::pair(std::string("nt_forward"), std::uint64_t{sets.pointer(TensorRole::x, 0)}));
     }
     EXPECT_EQ(batch.rotation_bytes, sets.set_bytes());
 }
@@ -177,6 +178,37 @@ TEST_F(GpuDeviceTest, NoCopyIsTriedWhoseThreadsRegistersDoNotHold) {
     const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
     EXPECT_TRUE(batch.copy.starts_with("v16.u8.")) << batch.copy;
     EXPECT_NEAR(batch.us[1], 14, 1e-4);
+}
+
+// By way of shared memory, where the device copies into it while a thread goes on: a program of every launch has what its stages take.
+TEST_F(GpuDeviceTest, CopiesThroughSharedMemoryAreTriedWhereTheDeviceHasThem) {
+    gpu_.launch_us = [](const std::string& name) { return name.starts_with("nt_copy_staged_") ? 14.0 : 19.0; };
+    const struct {
+        const char* problem;
+        const char* unroll;
+    } cases[] = {{"rms_norm/forward/bf16/llama/512x1024", "8"}, {"rms_norm/backward/bf16/llama/512x1024", "4"}};
+    for (const auto& [problem, unroll] : cases) {
+        for (const bool has_async_copy : {true, false}) {
+            gpu_.launches.clear();
+            info_.has_async_copy = has_async_copy;
+            const auto device = open();
+            const auto buffers = device->allocate(parse_problem_key(problem), rotating());
+            const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
+            EXPECT_NEAR(batch.us[1], has_async_copy ? 14 : 19, 1e-4) << problem;
+            EXPECT_EQ(batch.copy.find(".staged.") != std::string::npos, has_async_copy) << batch.copy;
+            std::set<unsigned> shared;
+            for (const FakeGpu::Launched& launch : gpu_.launches) {
+                if (launch.kernel == "nt_copy_staged_" + std::string(unroll) + "_streaming") {
+                    shared.insert(launch.shared_bytes);
+                } else if (!launch.kernel.starts_with("nt_copy_staged_")) {
+                    EXPECT_EQ(launch.shared_bytes, 0U) << launch.kernel;
+                }
+                EXPECT_LE(launch.shared_bytes, 48U << 10) << launch.kernel;
+            }
+            EXPECT_EQ(shared, has_async_copy ? std::set<unsigned>{48U << 10} : std::set<unsigned>{})
+                << problem << ": of 128 threads in three stages";
+        }
+    }
 }
 
 // Never the driver's own copy, which cannot be launched so.

@@ -18,6 +18,7 @@ constexpr std::size_t most_writes = 2;
 constexpr int threads_per_unit = 2048;         // of every GPU that we know
 constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers run out
 constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
+constexpr int most_staged_bytes = 48 << 10;    // of a program: what needs no leave, and four of them fit a compute unit
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
 constexpr std::size_t tried_again = 6;
 constexpr double short_us = 12;           // below it a launch's own time, which moves by 0.2 us, decides what a glance says
@@ -35,6 +36,11 @@ struct Tried {
     double us = std::numeric_limits<double>::infinity();
 };
 
+/// Of a program that reads `reads` streams.
+int shared_bytes(const CopyMethod& method, std::size_t reads) {
+    return method.staged ? method.vector_bytes * method.block * method.unroll * copy_stages * static_cast<int>(reads) : 0;
+}
+
 /// Vectors in flight, sizes of a program, one program a piece or as many as are resident.
 std::vector<CopyMethod> geometries(std::size_t reads) {
     std::vector<CopyMethod> out;
@@ -51,7 +57,7 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
 }
 
 /// What may still be better than the best geometry, and can be launched.
-std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes, bool driver_too) {
+std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes, bool staged_too, bool driver_too) {
     std::vector<CopyMethod> out;
     const auto vary = [&](auto change) {
         CopyMethod method = best;
@@ -65,6 +71,19 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
             for (const char* hint : {"default", "streaming"}) {
                 if (unroll * static_cast<int>(reads) <= most_vectors_in_flight) {
                     out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 4, .hint = hint});
+                }
+            }
+        }
+    }
+    for (const int block : {128, 256}) {
+        for (const int unroll : {2, 4, 8}) {
+            const CopyMethod staged{.unroll = unroll, .block = block, .programs_per_unit = 4, .staged = true};
+            const bool largest =
+                shared_bytes(staged, reads) <= most_staged_bytes && (unroll == 8 || 2 * shared_bytes(staged, reads) > most_staged_bytes);
+            for (const char* hint : {"default", "streaming"}) {
+                if (staged_too && largest) {
+                    out.push_back(staged);
+                    out.back().hint = hint;
                 }
             }
         }
@@ -100,12 +119,12 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
 }  // namespace
 
 std::string CopyMethod::kernel() const {
-    return fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
+    return staged ? fmt::format("nt_copy_staged_{}_{}", unroll, hint) : fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
 }
 
 std::string CopyMethod::text() const {
     const std::string programs = programs_per_unit == 0 ? "pieces" : fmt::format("p{}", programs_per_unit);
-    return by_driver ? "driver" : fmt::format("v{}.u{}.t{}.{}.{}", vector_bytes, unroll, block, programs, hint);
+    return by_driver ? "driver" : fmt::format("v{}.u{}.t{}.{}.{}{}", vector_bytes, unroll, block, programs, staged ? "staged." : "", hint);
 }
 
 SourceText CopyLimit::source(const PassTraffic& pass) const {
@@ -141,13 +160,14 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
     const std::int64_t vectors = std::max<std::int64_t>(1, bytes / method.vector_bytes);
     const std::int64_t piece = std::int64_t{method.block} * method.unroll;
     const std::int64_t pieces = (vectors + piece - 1) / piece;
-    const std::int64_t programs =
-        method.programs_per_unit == 0 ? pieces : std::min<std::int64_t>(pieces, std::int64_t{compute_units_} * method.programs_per_unit);
+    const std::int64_t programs = method.programs_per_unit == 0
+                                      ? pieces
+                                      : std::min<std::int64_t>(pieces, std::int64_t{device_.compute_units} * method.programs_per_unit);
     std::vector<std::pair<PassTraffic, Function>> launches;
     for (const PassTraffic& pass : traffic) {
         launches.emplace_back(pass, function_of(pass, method));
     }
-    return [this, launches = std::move(launches), vectors, programs, block = method.block, &buffers](int set, Stream stream) {
+    return [this, launches = std::move(launches), vectors, programs, method, &buffers](int set, Stream stream) {
         for (const auto& [pass, function] : launches) {
             Streams streams;
             streams.vectors = vectors;
@@ -155,7 +175,8 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
             std::transform(pass.reads.begin(), pass.reads.end(), streams.in.begin(), pointer);
             std::transform(pass.writes.begin(), pass.writes.end(), streams.out.begin(), pointer);
             std::array<void*, 1> arguments{&streams};
-            launch_plain(driver_, function, programs, block, arguments.data(), stream, dependent_);
+            launch_plain(driver_, function, programs, method.block, arguments.data(), stream, dependent_,
+                         shared_bytes(method, pass.reads.size()));
         }
     };
 }
@@ -180,7 +201,7 @@ std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuf
     time(tried.emplace_back(Tried{all.front()}));  // the first launch of all is slow
     tried.clear();
     enter(all);
-    enter(variations(tried.front().method, reads, signal_bytes(buffers.problem()), plain));
+    enter(variations(tried.front().method, reads, signal_bytes(buffers.problem()), device_.has_async_copy, plain));
     for (int again = 0; again < 2; ++again) {
         std::for_each_n(tried.begin(), std::min(tried_again, tried.size()), time);
     }

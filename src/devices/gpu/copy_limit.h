@@ -13,6 +13,7 @@
 #include "devices/gpu/gpu_timer.h"
 #include "devices/gpu/toolchain.h"
 #include "measure/traffic.h"
+#include "space/device_info.h"
 
 namespace normtune::gpu {
 
@@ -23,10 +24,11 @@ struct CopyMethod {
     int block = 512;            // threads of a program
     int programs_per_unit = 0;  // persistent ones; 0: one for each piece of block · unroll vectors
     std::string hint = "default";
+    bool staged = false;     // by way of shared memory, the next pieces' copies in flight
     bool by_driver = false;  // its own copy: none of the rest
 
     std::string kernel() const;  // of copy_source
-    std::string text() const;    // "v16.u4.t512.p2.streaming", "driver"
+    std::string text() const;    // "v16.u4.t512.p2.streaming", "v16.u8.t128.p4.staged.default", "driver"
     friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
 };
 
@@ -39,8 +41,8 @@ public:
     };
 
     /// `dependent`: each copy is launched while the one ahead still runs, and waits for its end.
-    CopyLimit(const Driver& driver, const Toolchain& toolchain, int compute_units, bool dependent)
-        : driver_(driver), toolchain_(toolchain), compute_units_(compute_units), dependent_(dependent) {}
+    CopyLimit(const Driver& driver, const Toolchain& toolchain, const DeviceInfo& device, bool dependent)
+        : driver_(driver), toolchain_(toolchain), device_(device), dependent_(dependent) {}
 
     /// Begins to compile what the problem's copies need.
     void compile_ahead(const Problem& problem) const;
@@ -63,7 +65,7 @@ private:
 
     const Driver& driver_;
     const Toolchain& toolchain_;
-    int compute_units_;
+    const DeviceInfo& device_;
     bool dependent_;
     std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;                // by streams that are read and written
     std::map<std::tuple<Traffic, std::int64_t, bool>, std::vector<CopyMethod>> known_;  // by traffic, bytes of a signal, cold

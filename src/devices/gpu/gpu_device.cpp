@@ -110,7 +110,7 @@ GpuDevice::GpuDevice(Platform platform)
     };
     timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, [this] { return platform_.clocks(info_.id); });
     for (const bool dependent : {false, true}) {
-        references_.push_back({CopyLimit(driver_, platform_.toolchain, info_.compute_units, dependent)});
+        references_.push_back({CopyLimit(driver_, platform_.toolchain, info_, dependent)});
     }
     eviction_bytes_ = 2 * info_.cache_bytes;
     eviction_ = gpu::allocate(driver_, eviction_bytes_ + 16, "starting the device");

@@ -99,8 +99,14 @@ void GpuKernel::launch(const GpuBuffers& buffers, int set, DevicePointer workspa
     }
 }
 
-void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream, bool overlaps) {
-    const LaunchShape shape{{static_cast<unsigned>(grid), 1, 1}, {static_cast<unsigned>(block), 1, 1}, 0, {1, 1, 1}, false, overlaps};
+void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream, bool overlaps,
+                  int shared_bytes) {
+    const LaunchShape shape{{static_cast<unsigned>(grid), 1, 1},
+                            {static_cast<unsigned>(block), 1, 1},
+                            static_cast<unsigned>(shared_bytes),
+                            {1, 1, 1},
+                            false,
+                            overlaps};
     check(driver, driver.launch_kernel(function, shape, arguments, stream), DeviceFault::launch_failed, "launching a kernel");
 }
 

@@ -37,8 +37,8 @@ private:
     std::int64_t workspace_bytes_;
 };
 
-/// A kernel that is none of a configuration's: one dimension, no shared memory. `overlaps`: LaunchShape. Throws DeviceError: launch_failed.
+/// A kernel that is none of a configuration's: one dimension. `overlaps`, `shared_bytes`: LaunchShape. Throws DeviceError: launch_failed.
 void launch_plain(const Driver& driver, Function function, std::int64_t grid, int block, void** arguments, Stream stream,
-                  bool overlaps = false);
+                  bool overlaps = false, int shared_bytes = 0);
 
 }  // namespace normtune::gpu

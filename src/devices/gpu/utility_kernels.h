@@ -60,6 +60,8 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
+/// nt_copy_staged_U_HINT, where there are asynchronous copies: the same with W = 16, by way of shared memory (dynamic, of NT_STAGES ·
+/// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
 inline constexpr const char* copy_kernels = R"gpu(
 enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
 #if defined(__AMDGCN__)
@@ -117,6 +119,53 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
         }
     }
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <int unroll>
+NT_DEVICE void nt_fetch(const nt_streams& s, long long begin, nt_16* stage) {
+#pragma unroll
+    for (int r = 0; r < NT_READS; ++r) {
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) {
+            const long long at = begin + (long long)i * nt_threads() + nt_thread();
+            const unsigned to = (unsigned)__cvta_generic_to_shared(stage + (r * unroll + i) * nt_threads() + nt_thread());
+            if (at < s.vectors) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((const nt_16*)s.in[r] + at) : "memory");
+        }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");  // an empty one too: the wait counts them
+}
+template <int unroll, nt_hint hint>
+NT_DEVICE void nt_copy_staged(const nt_streams& s) {
+    extern __shared__ nt_16 nt_stages[];
+    const long long piece = (long long)nt_threads() * unroll;
+    const long long step = nt_all_threads() * unroll;
+    const int stage_vectors = NT_READS * unroll * nt_threads();
+    long long begin = nt_program() * piece;
+#pragma unroll
+    for (int ahead = 0; ahead < NT_STAGES - 1; ++ahead) nt_fetch<unroll>(s, begin + ahead * step, nt_stages + ahead * stage_vectors);
+    for (int stage = 0; begin < s.vectors; begin += step, stage = (stage + 1) % NT_STAGES) {
+        nt_fetch<unroll>(s, begin + (NT_STAGES - 1) * step, nt_stages + (stage + NT_STAGES - 1) % NT_STAGES * stage_vectors);
+        asm volatile("cp.async.wait_group %0;" ::"n"(NT_STAGES - 1) : "memory");
+        const nt_16* held = nt_stages + stage * stage_vectors + nt_thread();  // a thread reads what itself has fetched: no barrier
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) {
+            const long long at = begin + (long long)i * nt_threads() + nt_thread();
+            if (at < s.vectors) {
+#pragma unroll
+                for (int w = 0; w < NT_WRITES; ++w) nt_store<hint>((nt_16*)s.out[w] + at, held[((w < NT_READS ? w : 0) * unroll + i) * nt_threads()]);
+            }
+        }
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+#define NT_COPY_STAGED(unroll, hint) \
+    NT_KERNEL nt_copy_staged_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy_staged<unroll, nt_##hint>(s); }
+NT_COPY_STAGED(2, default)
+NT_COPY_STAGED(4, default)
+NT_COPY_STAGED(8, default)
+NT_COPY_STAGED(2, streaming)
+NT_COPY_STAGED(4, streaming)
+NT_COPY_STAGED(8, streaming)
+#endif
 #define NT_COPY(width, unroll, hint) \
     NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy<nt_##width, unroll, nt_##hint>(s); }
 #define NT_COPIES(hint) NT_COPY(16, 1, hint) NT_COPY(16, 2, hint) NT_COPY(16, 4, hint) NT_COPY(16, 8, hint)
@@ -130,13 +179,15 @@ NT_COPY(8, 1, default)
 NT_COPY(8, 4, default)
 )gpu";
 
+inline constexpr int copy_stages = 3;
+
 inline std::string utility_source() {
     return std::string(utility_prologue) + utility_kernels;
 }
 
 inline std::string copy_source(std::size_t reads, std::size_t writes, bool dependent) {
-    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + "\n#define NT_BEGIN " +
-           (dependent ? "nt_follow();" : "") + utility_prologue + copy_kernels;
+    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + "\n#define NT_STAGES " +
+           std::to_string(copy_stages) + "\n#define NT_BEGIN " + (dependent ? "nt_follow();" : "") + utility_prologue + copy_kernels;
 }
 
 }  // namespace normtune::gpu
