@@ -47,8 +47,8 @@ public:
     /// Begins to compile what the problem's copies need.
     void compile_ahead(const Problem& problem) const;
     /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
-    /// fastest is found by a short race, once for all problems of the same traffic; of short ones a few are left, which each
-    /// call samples once, as a launch's own time changes within a sweep, and not by the same for all of them.
+    /// fastest is found by a short race, once for all problems of the same traffic; where a few are left, each call samples them
+    /// once: a launch's own time changes within a sweep, and not by the same for all of them.
     Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
     /// Of the latest rotation: CopyMethod::text(), with ".dependent" where copies are launched so.
     const std::string& method() const { return method_; }
@@ -60,7 +60,7 @@ private:
     SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
-    /// Of long ones one, of short ones a few.
+    /// Of long ones the best, and of the other way (by registers, staged) the best where it is near; of short ones a few.
     std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const Timing& timing);
 
     const Driver& driver_;
