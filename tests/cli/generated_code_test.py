@@ -13,7 +13,6 @@ import harness
 
 RECORDED = pathlib.Path(__file__).resolve().parents[2] / "results/h100/llama3.json.gz"
 WARNINGS = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
-NAMED = ["residency", "reduction", "grid", "rows_binding", "gamma", "load_hint", "store_hint", "offset_bits", "dgamma"]
 IDENTIFIERS = {"auto": "auto_", "default": "default_", "constexpr": "constexpr_", "32": "bits32", "64": "bits64"}
 
 PRINT_LAUNCH = """
@@ -52,9 +51,9 @@ def as_numbers(configuration, axes, header):
     out = {}
     for axis in axes:
         value = configuration[axis]
-        if axis in NAMED:
-            name = "".join(part.capitalize() for part in axis.split("_"))
-            line = next(line for line in header.splitlines() if line.startswith(f"enum class {name} "))
+        name = "".join(part.capitalize() for part in axis.split("_"))
+        line = next((line for line in header.splitlines() if line.startswith(f"enum class {name} ")), None)
+        if line:
             names = line[line.index("{") + 1 : line.index("}")].replace(" ", "").split(",")
             value = names.index(IDENTIFIERS.get(str(value), str(value)))
         out[axis] = 0 if value == "row" else int(value)

@@ -57,7 +57,10 @@ int main(int argc, char** argv) {
         const bool backward = argv[i][0] == 'b';
         const auto choice = best(Op::rms_norm, backward ? Mode::backward : Mode::forward, Dtype::bf16, Casting::llama, rows, COLS);
         if (!choice || !choice->exact) return 1;
-        driver.launch(backward ? "nt_backward" : "nt_forward", programs(choice->launch, rows, MULTIPROCESSORS), choice->launch.num_warps * 32);
+        const normtune_best::Launch& l = choice->launch;
+        const bool beside = backward && l.dgamma == Dgamma::beside; // then further programs sum gamma's gradient, reduce_cols columns each
+        driver.launch(backward ? "nt_backward" : "nt_forward",
+                      programs(l, rows, MULTIPROCESSORS) + (beside ? (COLS + l.reduce_cols - 1) / l.reduce_cols : 0), l.num_warps * 32);
     }
 }
 """
