@@ -1,9 +1,7 @@
 """The figures of whole sweeps: README, results/README.md, results/h100/peers.md, docs/strategies.md and docs/history.md."""
 
 import functools
-import importlib.util
 import math
-import pathlib
 import statistics
 
 import axis_effect
@@ -11,37 +9,15 @@ from figure_base import FIGURES, figure, best, percent, span
 
 # README.md and results/h100/peers.md
 
-@functools.lru_cache(maxsize=None)
-def peers(files, place="."):
-    """{(op, mode, rows, cols): (µs, limit, fastest peer's µs)} by scripts/peers/table.py."""
-    spec = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parent.parent / "peers" / "table.py")
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
-    sweeps = sorted((files.folder / place).glob("peers_providers*.json"))
-    others = table.providers_of(*sweeps)
-    return {key: (us, limit, min(others[key].values())) for key, (us, limit) in table.best_of_normtune(*sweeps).items() if key in others}
-
-
-def of_peers(files, op, mode, place="."):
-    return [fastest / us for key, (us, _, fastest) in peers(files, place).items() if key[:2] == (op, mode)]
-
-
-for op in ("rms_norm", "fused_add_rms_norm"):
-    for mode in ("forward", "backward"):
-        for name, place in (("peers", "."), ("h200_peers", "h200")):
-            FIGURES[f"{name}.{op}_{mode}"] = lambda files, of=(op, mode, place): f"{axis_effect.geometric_mean(of_peers(files, *of)):.2f}×"
-            FIGURES[f"{name}.{op}_{mode}_least"] = lambda files, of=(op, mode, place): f"{min(of_peers(files, *of)):.2f}×"
-
-
-@figure
-def peers__forward_behind(files):
-    ratios = of_peers(files, "rms_norm", "forward") + of_peers(files, "fused_add_rms_norm", "forward")
-    return percent(1 / min(ratios) - 1, 1)
-
-
 def large_limit(files, mode):
-    """Of tensors from 16 MiB (of bf16) on."""
-    return f"{max(limit for key, (_, limit, _) in peers(files).items() if key[1] == mode and key[2] * key[3] * 2 >= 2**24):.2f}"
+    """The most of normtune's best, by rank, over the problems with tensors from 16 MiB (of bf16) on."""
+    best_of = {}
+    for row in files.passed("peers_providers.csv"):
+        if row["provider"] == "normtune" and row["mode"] == mode and int(row["rows"]) * int(row["cols"]) * 2 >= 2**24 and row["rank"]:
+            place = (int(row["rank"]), float(row["limit_ratio"]))
+            problem = tuple(row[column] for column in axis_effect.PROBLEM)
+            best_of[problem] = min(place, best_of.get(problem, place))
+    return f"{max(limit for _, limit in best_of.values()):.2f}"
 
 
 @figure
@@ -52,6 +28,14 @@ def peers__large_forward_limit(files):
 @figure
 def peers__large_backward_limit(files):
     return large_limit(files, "backward")
+
+
+@figure
+def quack__search_gain(files):
+    """Of QuACK's backward, by p50."""
+    rows = files.passed("quack_tuned.csv")
+    heuristic, tuned = (best(rows, provider=name, mode="backward") for name in ("quack", "quack_tuned"))
+    return percent(heuristic / tuned - 1, 1)
 
 
 def floors(files):

@@ -11,10 +11,14 @@
 #include "cli/torch_folder.h"
 #include "devices/registry.h"
 #include "judge/nearest_device.h"
+#include "judge/side_by_side.h"
 #include "report/export/best_export.h"
+#include "report/side_by_side_report.h"
 #include "report/winners.h"
 #include "store/results_stream.h"
 #include "store/stored_results.h"
+#include "support/escape.h"
+#include "support/pattern.h"
 
 namespace normtune::cli {
 namespace {
@@ -23,6 +27,8 @@ class BestCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         options.many("RESULTS", file(files_), "results.json files, or run folders that hold one");
+        options.many("--problem", text("PATTERN", problems_), "Only problems whose key matches one of these; * and ? match as in a shell");
+        options.flag("--providers", "Instead: the best of each provider beside normtune's own (docs/peers.md)", providers_);
         options.flag("--from-db", "Instead of results: of each problem what the store of winners has newest", from_db_);
         options.one("--device-name", text("PATTERN", filter_.device),
                     "Of the store: only devices of this name; * and ? match as in a shell");
@@ -42,6 +48,7 @@ public:
         options.example("normtune best results/run-20261120-120000 --format json");
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
+        options.example("normtune best peers_providers.json --providers --format markdown");
         options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
         options.example("normtune best results/run-20261120-120000 --format torch --out norms");
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
@@ -61,7 +68,18 @@ public:
             throw InputError(
                 "--for proposes launches, and machine code of one architecture does not run on another; leave --format torch out");
         }
+        const bool has_tables = !table_.is("cpp") && !table_.is("triton") && !table_.is("torch");
+        if (providers_ && (from_db_ || !for_.empty() || restriction_.any() || !has_tables)) {
+            throw InputError(
+                "--providers is a table of what sweeps measured; leave out --from-db, --for, --batch-invariant, --deterministic and the "
+                "formats cpp, triton and torch");
+        }
         std::vector<Results> all = from_db_ ? read_store() : read_files();
+        keep_chosen(all);
+        if (providers_) {
+            table_.show(side_by_side_sections(side_by_side(all)));
+            return ExitCode::good;
+        }
         if (!for_.empty()) {
             return print_proposal(std::move(all));
         }
@@ -76,6 +94,25 @@ public:
     }
 
 private:
+    void keep_chosen(std::vector<Results>& all) const {
+        if (problems_.empty()) {
+            return;
+        }
+        const auto left_out = [&](const std::string& key) {
+            return std::ranges::none_of(problems_, [&](const std::string& pattern) { return matches_pattern(pattern, key); });
+        };
+        for (const std::string& pattern : problems_) {
+            const auto matches = [&](const Record& record) { return matches_pattern(pattern, record.problem.key()); };
+            if (std::ranges::none_of(all, [&](const Results& results) { return std::ranges::any_of(results.records, matches); })) {
+                throw InputError(fmt::format("--problem {}: no problem of the results has such a key", quoted_for_message(pattern)));
+            }
+        }
+        for (Results& results : all) {
+            std::erase_if(results.records, [&](const Record& record) { return left_out(record.problem.key()); });
+            std::erase_if(results.plans, [&](const PlanSummary& plan) { return left_out(plan.problem_key); });
+        }
+    }
+
     ExitCode print_proposal(std::vector<Results> all) {
         const std::vector<std::string> planned = known_architectures();
         const bool known = std::find(planned.begin(), planned.end(), for_) != planned.end();
@@ -187,6 +224,8 @@ private:
     StoreFilter filter_;
     bool hot_ = false;
     std::string for_;
+    std::vector<std::string> problems_;
+    bool providers_ = false;
     std::size_t older_ = 0;
     Restriction restriction_;
     TableOptions table_;

@@ -16,14 +16,6 @@ namespace {
 
 constexpr std::array<double, 5> other_tolerances{0.005, 0.01, 0.02, 0.05, 0.1};
 
-/// A problem's key without its M × N.
-std::string operation_of(Problem problem) {
-    problem.shape = {1, 1, 1};
-    std::string key = problem.key();
-    constexpr std::string_view shape = "/1x1";
-    return key.erase(key.find(shape), shape.size());
-}
-
 template <typename T>
 bool chosen(const std::vector<T>& list, T value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
@@ -41,7 +33,7 @@ std::vector<Group> group_by_operation(const std::vector<ProblemRanking>& ranking
         if (!chosen(settings.ops, problem.operation.op) || !chosen(settings.modes, problem.operation.mode)) {
             continue;
         }
-        const std::string operation = operation_of(problem);
+        const std::string operation = problem.operation_key();
         const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.operation == operation; });
         (found == groups.end() ? groups.emplace_back(Group{operation, {}}) : *found).rankings.push_back(&ranking);
     }

@@ -144,6 +144,14 @@ std::string Problem::key() const {
     return out;
 }
 
+std::string Problem::operation_key() const {
+    Problem smallest = *this;
+    smallest.shape = {1, 1, 1};
+    std::string out = smallest.key();
+    constexpr std::string_view shape = "/1x1";
+    return out.erase(out.find(shape), shape.size());
+}
+
 Problem parse_problem_key(std::string_view key) {
     const std::vector<std::string_view> parts = split(key, '/');
     if (parts.size() < 5) {

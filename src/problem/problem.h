@@ -39,6 +39,8 @@ struct Problem {
     /// Stable, readable, unique up to same_work: "rms_norm/forward/bf16/llama/8192x4096", then what differs from the
     /// default: "/stride576", "/w_fp32", "/weightless", "/offset1", "/in_place", "/residual_fp32".
     std::string key() const;
+    /// The key without its M × N: "rms_norm/forward/bf16/llama", and what differs from the default.
+    std::string operation_key() const;
 };
 
 /// The inverse of Problem::key() (eps is its default, uses are empty). Throws InputError: which part is wrong and what

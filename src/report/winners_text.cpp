@@ -81,8 +81,7 @@ std::string floor_note(const std::vector<Winner>& winners) {
 
 /// Whose times are not those of plain launches; empty where none is launched so.
 std::string dependent_note(const std::vector<Winner>& winners) {
-    const auto dependent =
-        std::ranges::count_if(winners, [](const Winner& winner) { return winner.record->measurement->limit_copy.ends_with(".dependent"); });
+    const auto dependent = std::ranges::count_if(winners, [](const Winner& winner) { return winner.record->measurement->dependent(); });
     return dependent == 0 ? ""
                           : fmt::format(
                                 "dependent: {} of {} winners, with the copies and empty launches beside them, began while\n"

@@ -107,7 +107,7 @@ void LigerRows::add(const LigerValue& value) {
     if (!speed && value.metric != "memory") {
         return;  // Liger has other metrics, such as tflops
     }
-    // "copy" of our own liger.csv, and of scripts/peers, is the limit of the problem, not a trial.
+    // "copy" of our own liger.csv is the limit of the problem, not a trial.
     const std::uint32_t problem = problem_index(value);
     const std::uint32_t origin = builder_.origin({builder_.shown(value.device), 0, 0, RowOrigin::Cold::unknown});
     const TextId provider = builder_.shown(value.provider);

@@ -65,6 +65,8 @@ struct Measurement {
     std::vector<double> final_rounds_us;  // medians of the fresh rounds among the finalists; empty: not a finalist
     std::vector<Repetition> repetitions;  // in further processes, by their number
 
+    /// Launched while the launch ahead ends, as the copies and empty launches beside it: not comparable with plain launches.
+    bool dependent() const { return limit_copy.ends_with(".dependent"); }
     /// In the place of an earlier one of the same process.
     void add(Repetition repetition) {
         std::erase_if(repetitions, [&](const Repetition& r) { return r.process == repetition.process; });

@@ -33,7 +33,7 @@ NOT_RUN = [
     (r"build/bin/bench_racing", "takes minutes, and a build with benchmarks"),
     (r"scripts/triton_candidates", "needs Triton (tests/cli/triton_test.py)"),
     (r".*--provider (liger|pytorch|flashinfer)", "needs PyTorch and a GPU"),
-    (r"scripts/(measure .*\$pieces|peers/table.py .*peers_providers)", "needs PyTorch and a GPU, and sweeps that are not shipped"),
+    (r"scripts/measure .*\$pieces", "needs PyTorch and a GPU, and sweeps that are not shipped"),
     (r"normtune best run --format torch", "needs results of an NVIDIA GPU (tests/cli/torch_package_test.py)"),
     (r"python3 -m normtune_kernels", "needs PyTorch and the package (tests/cli/torch_package_test.py)"),
     (r".*--provider my_", "needs a provider of one's own (tests/cli/provider_test.py)"),

@@ -7,7 +7,6 @@ import gzip
 import importlib.machinery
 import importlib.util
 import io
-import json
 import pathlib
 import subprocess
 import sys
@@ -17,13 +16,12 @@ import unittest.mock
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "peers"), str(SCRIPTS / "studies")]
+sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "studies")]
 
 import axis_effect  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
 import run_emitted  # noqa: E402
-import table as peers_table  # noqa: E402
 
 
 def trial(**changes):
@@ -79,77 +77,6 @@ class CountTests(unittest.TestCase):
             self.assertIn(b"a-tool could not be installed", done.stderr)
 
 
-class PeersTable(unittest.TestCase):
-    def test_the_fastest_peer_over_the_winner(self):
-        with tempfile.TemporaryDirectory() as folder:
-            results = pathlib.Path(folder, "results.json")
-
-            def record(outcome, rank, rounds, **changes):
-                return {"outcome": outcome, "problem": {"op": "rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k"},
-                        "measurement": {"rank": rank, "p50_us": 9.0, "limit_ratio": 1.5, "final_rounds_us": rounds}} | changes
-
-            results.write_text(json.dumps({"records": [record("passed", 2, [8.0]), record("passed", 1, [30.0, 10.0, 9.0]),
-                                                       record("incorrect", 1, [1.0]), record("passed", 3, [15.0], provider="fast"),
-                                                       record("passed", 4, [40.0], provider="slow")]}))
-            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
-        self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 15.00 | 40.00 | 1.50× |", lines)
-        self.assertEqual(lines[-1], "rms_norm forward: geometric mean 1.50× the fastest peer, least 1.50×, over 1 shapes.")
-
-
-    def test_of_one_sweep_with_providers(self):
-        with tempfile.TemporaryDirectory() as folder:
-            results = pathlib.Path(folder, "results.json")
-
-            def record(provider, p50, rank=0, rounds=()):
-                return {"outcome": "passed", "provider": provider, "problem": {"op": "rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k"},
-                        "measurement": {"rank": rank, "p50_us": p50, "limit_ratio": 1.5, "final_rounds_us": list(rounds)}}
-
-            results.write_text(json.dumps({"records": [record("normtune", 9.0), record("normtune", 11.0, 2, [10.0]), record("liger", 8.0, 1, [8.0]),
-                                                       record("liger", 7.5), record("pytorch", 20.0)]}))
-            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
-        self.assertIn("| rms_norm | forward | 64×128 | 10.00 | 1.50 | 7.50 | 20.00 | 0.75× |", lines)
-
-    def test_dependent_launches_stand_apart(self):
-        with tempfile.TemporaryDirectory() as folder:
-            results = pathlib.Path(folder, "results.json")
-
-            def record(provider, p50, copy):
-                return {"outcome": "passed", "provider": provider, "problem": {"op": "rms_norm", "mode": "inference", "rows": 64, "cols": 128, "key": "k"},
-                        "measurement": {"rank": 0, "p50_us": p50, "limit_ratio": 1.5, "final_rounds_us": [], "limit_copy": copy}}
-
-            results.write_text(json.dumps({"records": [record("normtune", 2.0, "v16"), record("normtune", 1.0, "v16.dependent"), record("flashinfer", 3.0, "v16"),
-                                                       record("flashinfer", 1.2, "v16.dependent")]}))
-            lines = peers_table.table(peers_table.best_of_normtune(results), peers_table.providers_of(results))
-        self.assertIn("flashinfer | flashinfer, dependent |", lines[0])
-        self.assertIn("| rms_norm | inference | 64×128 | 2.00 | 1.50 | 3.00 | 1.20 | 1.50× |", lines)
-
-    def test_a_page_of_several_sweeps(self):
-        """A fused forward in either precision of the sum is one row; the page's marks make its table again."""
-        def document(residual, own, peers):
-            problem = {"op": "fused_add_rms_norm", "mode": "forward", "rows": 64, "cols": 128, "key": "k", "dtype": "bf16", "residual": residual}
-            records = [{"outcome": "passed", "provider": name, "problem": problem,
-                        "measurement": {"rank": int(name == "normtune"), "p50_us": us, "limit_ratio": 1.5, "final_rounds_us": [us]}}
-                       for name, us in (("normtune", own), *peers.items())]
-            return {"records": records, "command": ["/opt/normtune", "sweep", "--residual", residual, "--quiet", "--out", "a"],
-                    "environment": {"device": {"name": "H100", "driver": "580"}, "source_revision": "abc", "providers": [f"{name} 1.0" for name in peers]}}
-
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [pathlib.Path(folder, name) for name in ("one.json", "two.json.gz")]
-            paths[0].write_text(json.dumps(document("rounded", 10.0, {"liger": 12.0})))
-            with gzip.open(paths[1], "wt") as file:
-                json.dump(document("fp32", 11.0, {"quack": 9.0}), file)
-            command = [sys.executable, SCRIPTS / "peers/table.py", *paths]
-            page = subprocess.run([*command, "--page"], capture_output=True, text=True, check=True).stdout
-            table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            for wrong in ([], ["no.json"], [paths[0], __file__], [paths[0], "--page", "--shapes", "1x1"]):
-                done = subprocess.run([*command[:2], *wrong], capture_output=True, check=False)
-                self.assertEqual((done.returncode, done.stderr.count(b"error:")), (2, 1), wrong)
-        self.assertIn("| fused_add_rms_norm | forward | 64×128 | 10.00 | 1.50 | 12.00 | 9.00 | 0.90× |\n", table)
-        self.assertIn(f"<!-- made by: scripts/peers/table.py one.json two.json -->\n{table}<!-- made end -->\n", page)
-        for part in ("H100, bf16", "normtune sweep --residual fp32   # two.json\n", "liger 1.0, quack 1.0; H100, driver 580, normtune abc."):
-            self.assertIn(part, page)
-
-
 def results_script():
     loader = importlib.machinery.SourceFileLoader("results", str(SCRIPTS / "results"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("results", loader))
@@ -177,24 +104,24 @@ class ResultsPages(unittest.TestCase):
             return self.script.remade(page, self.workplace, {}, wrong), wrong
 
     def test_a_wrong_figure_and_a_wrong_row_are_mended(self):
-        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096"
+        command = "scripts/studies/explored.py backward_8192x1024_*.csv"
         made, wrong = self.remade(f"<!-- made by: {command} -->\n| a | 1 |\n<!-- made end -->\nworst <!--=te_615.one_row_worst-->0.2 %<!--/-->.\n")
         self.assertEqual(wrong, [])
         self.assertIn("worst <!--=te_615.one_row_worst-->0.6 %<!--/-->.", made)
-        self.assertIn("| rms_norm | forward | 1×4096 |", made)
+        self.assertIn("| backward 8192×1024 | bhint |", made)
         self.assertNotIn("| a | 1 |", made)
         self.assertEqual(self.remade(made), (made, []))
 
     def test_a_sentence_quotes_cells_of_the_pages_tables(self):
-        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096,8192x4096"
+        command = "scripts/studies/explored.py backward_8192x1024_*.csv"
         made, wrong = self.remade(f"<!-- made by: {command} -->\n<!-- made end -->\n"
-                                  "<!--=[rms_norm, forward, 1×4096 | limit]-->?<!--/--> <!--=[rms_norm, full | limit]-->?<!--/-->"
-                                  " <!--=[rms_norm, forward | limit]-->?<!--/-->\n")
-        row = next(line for line in made.splitlines() if line.startswith("| rms_norm | forward | 1×4096 |"))
-        self.assertIn(f"<!--=[rms_norm, forward, 1×4096 | limit]-->{row.split(' | ')[4]}<!--/-->", made)
+                                  "<!--=[backward 8192×1024, bhint | measured]-->?<!--/--> <!--=[backward 8192×1024, none | measured]-->?<!--/-->"
+                                  " <!--=[backward 8192×1024 | measured]-->?<!--/-->\n")
+        row = next(line for line in made.splitlines() if line.startswith("| backward 8192×1024 | bhint |"))
+        self.assertIn(f"<!--=[backward 8192×1024, bhint | measured]-->{row.split(' | ')[2]}<!--/-->", made)
         self.assertEqual(len(wrong), 2)
-        self.assertRegex(wrong[0], r"0 rows of the page's made tables begin with rms_norm, full and have a column limit")
-        self.assertRegex(wrong[1], r"2 rows of the page's made tables begin with rms_norm, forward and")
+        self.assertRegex(wrong[0], r"0 rows of the page's made tables begin with backward 8192×1024, none and have a column measured")
+        self.assertRegex(wrong[1], r"4 rows of the page's made tables begin with backward 8192×1024 and")
 
     def test_of_two_columns_of_a_name_the_second_has_a_number(self):
         text = "<!-- made by: x -->\n| a | worst | worst |\n|---|--:|--:|\n| b | 1 | 2 |\n<!-- made end -->\n"
@@ -208,12 +135,12 @@ class ResultsPages(unittest.TestCase):
         self.assertRegex(wrong[1], r"page.md:2: figure no.such: .*no figure of that name")
 
     def test_what_takes_minutes_is_made_only_when_asked_for(self):
-        text = "<!-- made slowly by: scripts/peers/table.py peers_providers.json --shapes 1x4096 -->\n| a |\n<!-- made end -->\n"
+        text = "<!-- made slowly by: scripts/studies/explored.py backward_8192x1024_*.csv -->\n| a |\n<!-- made end -->\n"
         with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
             page = pathlib.Path(folder, "page.md")
             page.write_text(text)
             self.assertEqual(self.script.remade(page, self.workplace, {}, [], slow=False), text)
-            self.assertIn("| rms_norm | forward | 1×4096 |", self.script.remade(page, self.workplace, {}, [], slow=True))
+            self.assertIn("| backward 8192×1024 | bhint |", self.script.remade(page, self.workplace, {}, [], slow=True))
 
     def test_a_benchmark_that_is_not_built_is_told(self):
         made, wrong = self.remade("<!-- made by: build/bin/bench_none -->\n| a |\n<!-- made end -->\n")
@@ -221,18 +148,18 @@ class ResultsPages(unittest.TestCase):
         self.assertRegex(wrong[0], r"bench_none: No such file or directory; build it \(benchmarks: NORMTUNE_BENCHMARKS=ON\)")
 
     def test_a_mark_without_an_end_is_told(self):
-        _, wrong = self.remade("<!-- made by: scripts/peers/table.py a b -->\n| a |\n")
+        _, wrong = self.remade("<!-- made by: scripts/studies/explored.py a b -->\n| a |\n")
         self.assertRegex(wrong[0], "a mark without its end")
 
     def test_a_file_that_is_a_commands_output(self):
-        command = "scripts/peers/table.py peers_providers.json --shapes 1x4096"
+        command = "scripts/studies/explored.py backward_8192x1024_*.csv"
         with tempfile.TemporaryDirectory(dir=SCRIPTS.parent) as folder:
             page, file = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "table.txt")
             page.write_text(f"<!-- file table.txt made by: {command} -->\n<!-- file other.txt made by: rm x -->\n")
             wrong = []
             [(path, before, after)] = self.script.made_files(page, self.workplace, {}, wrong)
             self.assertEqual((path, before), (file.resolve(), ""))
-            self.assertIn("| rms_norm | forward | 1×4096 |", after)
+            self.assertIn("| backward 8192×1024 | bhint |", after)
             self.assertRegex(wrong[0], r"page.md:2: rm x: 'rm' is neither normtune nor a script")
             file.write_text("old")
             [(_, before, again)] = self.script.made_files(page, self.workplace, {}, [])

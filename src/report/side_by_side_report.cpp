@@ -1,0 +1,78 @@
+#include "report/side_by_side_report.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace normtune {
+namespace {
+
+constexpr std::string_view columns_note =
+    "us: of each provider's best the median of the finals' fresh rounds; p50 of all rounds of what did not reach the finals. limit: "
+    "normtune's p50 over a copy's of the same bytes. fastest other: its time over normtune's; above 1 normtune is faster.\n";
+
+constexpr std::string_view dependent_columns_note =
+    "dependent: launched while the launch ahead ends (docs/measuring.md): not comparable with plain launches.\n";
+
+/// Four digits, or all before the point.
+std::string microseconds(double us) {
+    return us < 999.95 ? fmt::format("{:#.4g}", us) : fmt::format("{:.0f}", us);
+}
+
+std::string thousandths(double ratio) {
+    return fmt::format("{:.3f}x", ratio);
+}
+
+std::string limit_or_dash(double limit) {
+    return limit > 0 ? fmt::format("{:.2f}x", limit) : "-";
+}
+
+std::string contestant_heading(const Contestant& contestant) {
+    return contestant.first + (contestant.second ? ", dependent" : "");
+}
+
+}  // namespace
+
+std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems) {
+    std::set<Contestant> contestants;
+    bool dependent = false;
+    for (const SideBySide& problem : problems) {
+        for (const auto& [contestant, record] : problem.best) {
+            dependent |= contestant.second;
+            if (contestant != Contestant(own_provider, false)) {
+                contestants.insert(contestant);
+            }
+        }
+    }
+    Section rows{"Side by side", Table("problem|>normtune us|>limit"),
+                 std::string(columns_note) + std::string(dependent ? dependent_columns_note : "")};
+    for (const Contestant& contestant : contestants) {
+        rows.table.add_column(contestant_heading(contestant), Align::right);
+    }
+    rows.table.add_column("fastest other", Align::right);
+    for (const SideBySide& problem : problems) {
+        const Record* const own = problem.own();
+        std::vector<std::string> cells{problem.problem->key(), own == nullptr ? "-" : microseconds(time_of(*own)),
+                                       own == nullptr ? "-" : limit_or_dash(own->measurement->limit_ratio)};
+        for (const Contestant& contestant : contestants) {
+            const auto found = problem.best.find(contestant);
+            cells.push_back(found == problem.best.end() ? "-" : microseconds(time_of(*found->second)));
+        }
+        const std::optional<double> fastest = problem.fastest_other();
+        cells.push_back(fastest ? thousandths(*fastest) : "-");
+        rows.table.add(std::move(cells));
+    }
+    std::vector<Section> out{std::move(rows)};
+    const std::vector<SideBySideMean> all = means(problems);
+    if (!all.empty()) {
+        out.push_back({"Means", Table("operation|>problems|>geometric mean|>least|>limit at most"),
+                       "Of the fastest other's time over normtune's, over the problems that have both.\n"});
+        for (const SideBySideMean& mean : all) {
+            out.back().table.add({mean.operation, fmt::format("{}", mean.problems), thousandths(mean.geometric_mean),
+                                  thousandths(mean.least), limit_or_dash(mean.most_limit)});
+        }
+    }
+    return out;
+}
+
+}  // namespace normtune

@@ -1,0 +1,15 @@
+// Providers side by side, as tables.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "judge/side_by_side.h"
+#include "report/sections.h"
+
+namespace normtune {
+
+/// "Side by side", a line a problem and a column a contestant; then "Means" by operation, where a problem has normtune and another.
+std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems);
+
+}  // namespace normtune

@@ -1,0 +1,43 @@
+#include "report/side_by_side_report.h"
+
+#include <gtest/gtest.h>
+
+#include "report/runs.h"
+
+namespace normtune {
+namespace {
+
+using ::normtune::testing::measured_record;
+using ::normtune::testing::problem_of;
+
+TEST(SideBySideReport, AColumnAContestantAndADashWhereItHasNoTime) {
+    Results results;
+    results.records = {measured_record(problem_of(8, 128), 1, 10, 0), measured_record(problem_of(8, 128), 1, 15, 0),
+                       measured_record(problem_of(8, 128), 1, 4, 0), measured_record(problem_of(16, 128), 1, 1623.6, 0)};
+    results.records[1].candidate = Candidate::named("liger", "norm");
+    results.records[2].candidate = Candidate::named("flashinfer", "norm.pdl");
+    results.records[2].measurement->limit_copy = "v16.dependent";
+    results.records[3].measurement->limit_ratio = 0;  // no copy could be measured
+    const std::vector<SideBySide> problems = side_by_side({&results, 1});
+    const std::vector<Section> sections = side_by_side_sections(problems);
+    ASSERT_EQ(sections.size(), 2u);
+    EXPECT_EQ(sections[0].table.csv(),
+              "problem,normtune us,limit,\"flashinfer, dependent\",liger,fastest other\r\n"
+              "rms_norm/forward/bf16/llama/8x128,10.00,1.10x,4.000,15.00,1.500x\r\n"
+              "rms_norm/forward/bf16/llama/16x128,1624,-,-,-,-\r\n");
+    EXPECT_NE(sections[0].note.find("dependent: "), std::string::npos);
+    EXPECT_EQ(sections[1].table.csv(),
+              "operation,problems,geometric mean,least,limit at most\r\nrms_norm/forward/bf16/llama,1,1.500x,1.500x,1.10x\r\n");
+}
+
+TEST(SideBySideReport, WithoutAnotherProviderThereAreNoMeans) {
+    Results results;
+    results.records = {measured_record(problem_of(8, 128), 1, 10, 0)};
+    const std::vector<SideBySide> problems = side_by_side({&results, 1});
+    const std::vector<Section> sections = side_by_side_sections(problems);
+    ASSERT_EQ(sections.size(), 1u);
+    EXPECT_EQ(sections[0].note.find("dependent: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace normtune
