@@ -128,6 +128,8 @@ public:
     /// Compiles and loads code that needs no vendor's header. Null: the device has no memory of its own, and outputs are
     /// compared on the host. Throws DeviceError: compile_failed.
     virtual std::unique_ptr<DeviceProgram> load(std::string_view /*source*/) { return nullptr; }
+    /// To load as compile_ahead is to compile.
+    virtual void load_ahead(std::string_view /*source*/) {}
 
 private:
     std::vector<std::byte> staging_;  // grows and stays: a vector that is resized to and fro clears its bytes each time

@@ -125,6 +125,9 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     order_pending(experience);
     sessions_.set_problem(open_request());
     kept_.clear();
+    if (!pending_.empty()) {
+        sessions_.first().compile_ahead({next_batch(), true, problem_});  // while buffers are filled
+    }
     auto opened = sessions_.first().open();
     if (const auto* failure = std::get_if<Failure>(&opened)) {
         lost_ = *failure;
@@ -132,7 +135,7 @@ void ProblemRun::run(std::optional<double> budget_s, const Experience& experienc
     std::vector<RunningTrial> batch;
     for (bool first = true; !lost_ && !pending_.empty() && (first || !past(rounds_end_)); first = false) {
         free_kept();
-        batch = build_batch();
+        batch = build_batch(first);
         queue_compiles(next);
         if (!lost_) {
             measure(batch);
@@ -246,13 +249,15 @@ void ProblemRun::fail_all(std::vector<RunningTrial>& batch) {
     recorder_.update(key_, 0);
 }
 
-std::vector<RunningTrial> ProblemRun::build_batch() {
+std::vector<RunningTrial> ProblemRun::build_batch(bool first) {
     std::optional<Deadline> end;
     if (rounds_end_) {
         const std::chrono::duration<double> left = *rounds_end_ - std::chrono::steady_clock::now();
         end = deadline_in(left.count() * scheduler_->shares().build);
     }
-    sessions_.first().compile_ahead({next_batch(), true, std::nullopt});
+    if (!first) {
+        sessions_.first().compile_ahead({next_batch(), true, std::nullopt});
+    }
     const std::size_t size = scheduler_->batch_size(pending_.size());
     std::vector<RunningTrial> batch;
     std::size_t tried = 0;

@@ -58,7 +58,7 @@ private:
     Record new_record(const Candidate& candidate) const;
     void record(Record record, Outcome outcome, const std::string& reason);
     void fail_all(std::vector<RunningTrial>& batch);
-    std::vector<RunningTrial> build_batch();
+    std::vector<RunningTrial> build_batch(bool first);
     std::optional<RunningTrial> build(TrialId id);
     void queue_compiles(const Next& next);
     void measure(std::vector<RunningTrial>& batch);

@@ -267,11 +267,19 @@ void spoil(const Tensor& tensor, std::vector<std::byte>& bytes) {
     poison(tensor.dtype, std::span(bytes).subspan(bytes.size() / element / 2 * element, element));
 }
 
+const char* source_of(const Operation& operation) {
+    static constexpr std::array sources{device_oracle_source};  // in the order of Formula
+    return sources.at(static_cast<std::size_t>(operation.descriptor().formula));
+}
+
 }  // namespace
 
+void load_device_oracle_ahead(Device& device, const Operation& operation) {
+    device.load_ahead(source_of(operation));
+}
+
 std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation, const RoundingContract& contract) {
-    static constexpr std::array sources{device_oracle_source};  // in the order of Formula
-    std::unique_ptr<DeviceProgram> program = device.load(sources.at(static_cast<std::size_t>(operation.descriptor().formula)));
+    std::unique_ptr<DeviceProgram> program = device.load(source_of(operation));
     if (program == nullptr) {
         return nullptr;
     }

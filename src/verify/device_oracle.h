@@ -45,6 +45,9 @@ private:
     std::vector<Kept> inputs_;
 };
 
+/// Device::load_ahead of what the next function loads.
+void load_device_oracle_ahead(Device& device, const Operation& operation);
+
 /// Null where the device has no programs. What is loaded has computed the same as the host's oracle on a small problem of
 /// the operation. Throws DeviceError: launch_failed, where it has not.
 std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation, const RoundingContract& contract);

@@ -157,6 +157,10 @@ RoundingContract contract_of(const Candidate& candidate, const Operation& operat
     return states ? *candidate.manifest()->rounding : operation.contract();
 }
 
+void verify_ahead(Device& device, const Operation& operation) {
+    load_device_oracle_ahead(device, operation);
+}
+
 struct Verifier::State {
     Device& device;
     Problem problem;

@@ -13,6 +13,9 @@ namespace normtune {
 /// The contract that a candidate is judged by: the one that its manifest states, or its problem's casting's.
 RoundingContract contract_of(const Candidate& candidate, const Operation& operation);
 
+/// Compiles in the background what verifying a problem of the operation needs besides the candidates.
+void verify_ahead(Device& device, const Operation& operation);
+
 /// Verifies candidates of one problem. What the oracle finds out about inputs is computed once a shape and kept for all of them.
 /// Shapes verified: the problem's own, with a second launch on the workspace that the first one left; of a configuration, those
 /// of companions.h as well. Shapes that a configuration cannot express (DeviceFault::unsupported, e.g. `even` on an odd N) are left

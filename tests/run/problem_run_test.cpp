@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "run/requests_log.h"
 #include "run/sweep_fixture.h"
+#include "support/atomic_file.h"
 
 namespace normtune {
 namespace {
@@ -79,6 +81,17 @@ TEST_F(CompileAhead, NothingIsAskedForWhereNothingIsMissing) {
         earlier.records.push_back(record);
     }
     EXPECT_FALSE(request(earlier));
+}
+
+TEST_F(CompileAhead, TheFirstKernelsAreCompiledWhileBuffersAreFilled) {
+    const std::string log = folder_.path("requests");
+    Journal journal = Journal::create(folder_.make_folder("journal"), {});
+    Recorder recorder(journal, {}, sink_, 6);
+    WorkerSessions sessions({{{"/proc/self/exe", testing::requests_log_command, log}, Backend::replay, 0, "", 0, folder_.path("log")}}, {});
+    const DeviceInfo device;
+    ProblemRun run(options_, device, problem_, candidates_, sessions, recorder);
+    run.run(std::nullopt, experience_, [] { return std::optional<AheadRequest>(); });  // that worker builds nothing
+    EXPECT_EQ(read_file(log).substr(0, 11), "ahead\nopen\n");
 }
 
 }  // namespace

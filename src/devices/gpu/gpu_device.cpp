@@ -56,6 +56,9 @@ public:
         return std::make_unique<GpuProgram>(driver_, tools.pool->get(tools.options, SourceText(std::string(source)))->code.image.data(),
                                             stream_);
     }
+    void load_ahead(std::string_view source) override {
+        platform_.toolchain.pool->ahead(platform_.toolchain.options, SourceText(std::string(source)));
+    }
 
 private:
     void clear_workspace(std::int64_t bytes);
@@ -94,6 +97,7 @@ GpuDevice::GpuDevice(Platform platform)
       workspace_(driver_),
       staging_(driver_),
       eviction_(driver_) {
+    GpuDevice::load_ahead(utility_source());  // while the driver starts
     const auto started = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "starting the device"); };
     started(driver_.device_get(&device_, info_.ordinal));
     started(driver_.device_use(device_));

@@ -142,6 +142,9 @@ public:
         return guarded(
             [&]() -> Reply {
                 const Problem& problem = request.problem ? *request.problem : opened().problem;
+                if (request.verify) {
+                    verify_ahead(device_, problem.operation);  // first: it takes longest
+                }
                 for (const Candidate& candidate : request.candidates) {
                     device_.compile_ahead(problem, candidate);
                     if (const Configuration* own = candidate.configuration(); own != nullptr && request.verify) {

@@ -239,7 +239,11 @@ std::variant<SampleBatch, Failure> WorkerSession::measure(const SampleRequest& r
 }
 
 void WorkerSession::compile_ahead(AheadRequest request) {
-    ask_opened<DroppedReply>(std::move(request));
+    if (request.problem) {
+        ask<DroppedReply>(std::move(request));
+    } else {
+        ask_opened<DroppedReply>(std::move(request));
+    }
 }
 
 void WorkerSession::drop(TrialId trial) {

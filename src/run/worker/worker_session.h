@@ -52,7 +52,8 @@ public:
     std::variant<std::string, Failure> check(TrialId trial, const Candidate& candidate, bool cold, std::uint64_t seed);
     /// The copy limit or the empty launch.
     std::variant<SampleBatch, Failure> measure(const SampleRequest& request);
-    /// Tells the worker what will be built next, so that it compiles in the background. Does nothing where it fails.
+    /// Tells the worker what will be built next, so that it compiles in the background. Does nothing where it fails. What names its
+    /// problem opens none.
     void compile_ahead(AheadRequest request);
     /// Frees the trial's kernel.
     void drop(TrialId trial);
