@@ -22,6 +22,10 @@ const Contestant own_contestant{std::string(own_provider), false};
 
 }  // namespace
 
+Contestant contestant_of(const Record& record) {
+    return {std::string(record.candidate.provider()), record.measurement->dependent()};
+}
+
 double time_of(const Record& record) {
     const std::vector<double>& fresh = record.measurement->final_rounds_us;
     return fresh.empty() ? record.measurement->p50_us : median(fresh);
@@ -70,7 +74,7 @@ std::vector<SideBySide> side_by_side(std::span<const Results> runs) {
                 out[at] = {&record.problem, {}};
                 of[at] = &run;
             }
-            const Record*& best = out[at].best[{std::string(record.candidate.provider()), record.measurement->dependent()}];
+            const Record*& best = out[at].best[contestant_of(record)];
             if (best == nullptr || contest_place(record) < contest_place(*best)) {
                 best = &record;
             }

@@ -14,6 +14,8 @@ namespace normtune {
 
 /// A provider's name, and whether the kernel is launched while the launch ahead ends (Measurement::dependent()).
 using Contestant = std::pair<std::string, bool>;
+/// Of a record with a measurement.
+Contestant contestant_of(const Record& record);
 
 /// A problem in one run: of each contestant the candidate of the best rank, or of the least p50 where none has a rank.
 struct SideBySide {
@@ -25,7 +27,8 @@ struct SideBySide {
     std::optional<double> fastest_other() const;
 };
 
-/// Median of the finals' fresh rounds, which had no part in choosing it; p50 of all rounds of what did not reach the finals. µs.
+/// Median of the finals' fresh rounds, which had no part in choosing it; p50 of all rounds of what was not in them (of sweeps from before
+/// each provider had a place there). µs.
 double time_of(const Record& record);
 
 /// One a problem with a measured candidate, in the order of the records; of a problem in several runs the one that started last holds.

@@ -1,6 +1,7 @@
 #include "measure/finals.h"
 
 #include <algorithm>
+#include <map>
 
 namespace normtune {
 
@@ -28,12 +29,35 @@ std::vector<std::size_t> choose(const std::vector<FinalsTrial>& trials, double f
     return chosen;
 }
 
-std::vector<FinalsResult::Place> ranked(std::span<const Entrant> entrants, std::span<const std::size_t> trials) {
-    const Ranking ranking = rank(entrants);
+/// The fastest of each contestant that has none among the chosen.
+std::vector<std::size_t> guests_of(const std::vector<FinalsTrial>& trials, std::span<const std::size_t> chosen) {
+    std::map<int, std::size_t> fastest;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const bool is_in = std::ranges::any_of(chosen, [&](std::size_t in) { return trials[in].contestant == trials[i].contestant; });
+        if (trials[i].failed || is_in) {
+            continue;
+        }
+        const auto [found, is_first] = fastest.try_emplace(trials[i].contestant, i);
+        if (!is_first && trials[i].entrant.p50_us < trials[found->second].entrant.p50_us) {
+            found->second = i;
+        }
+    }
+    std::vector<std::size_t> out;
+    std::ranges::transform(fastest, std::back_inserter(out), [](const auto& one) { return one.second; });
+    return out;
+}
+
+/// The last of the entrants, of which there are more than trials that rank, are guests.
+std::vector<FinalsResult::Place> ranked(std::span<const Entrant> entrants, std::span<const std::size_t> trials,
+                                        std::size_t ranking_trials) {
+    const Ranking ranking = rank(entrants.first(ranking_trials));
     std::vector<FinalsResult::Place> places;
     for (const std::size_t i : ranking.order) {
         const bool tied = ranking.tied.size() > 1 && std::find(ranking.tied.begin(), ranking.tied.end(), i) != ranking.tied.end();
         places.push_back({trials[i], entrants[i].rounds_us, tied});
+    }
+    for (std::size_t i = ranking_trials; i < trials.size(); ++i) {
+        places.push_back({trials[i], entrants[i].rounds_us, false, true});
     }
     return places;
 }
@@ -50,8 +74,11 @@ FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler
     result.left_out = tied - std::min(tied, most_finalists);
     const auto chosen_now = [&] { return choose(trials, fastest_failed_us, finalists_within, most_finalists); };
     for (bool failure = true, lost = false; failure && !lost;) {
-        const std::vector<std::size_t> chosen = chosen_now();
+        std::vector<std::size_t> chosen = chosen_now();
+        const std::size_t ranking_trials = chosen.size();
+        std::ranges::copy(guests_of(trials, chosen), std::back_inserter(chosen));
         std::vector<Entrant> entrants;
+        const auto ranking_entrants = [&] { return std::span<const Entrant>(entrants).first(std::min(ranking_trials, entrants.size())); };
         failure = false;
         sampler.begin(chosen);
         const auto note_failures = [&] {
@@ -61,7 +88,7 @@ FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler
                 failure = failure || trial.failed;
             }
         };
-        for (int round = 0; !chosen.empty() && !lost && !failure && !finals_over(round, entrants); ++round) {
+        for (int round = 0; !chosen.empty() && !lost && !failure && !finals_over(round, ranking_entrants()); ++round) {
             if (round >= least_final_rounds && sampler.out_of_time()) {
                 break;
             }
@@ -78,13 +105,13 @@ FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler
             lost = !sampler.look_at_timed();
             note_failures();
         }
-        result.places = ranked(entrants, chosen);
+        result.places = ranked(entrants, chosen, ranking_trials);
         if (lost) {  // no fault of those that did not fail: they are ranked by the rounds that they have
             const std::vector<std::size_t> left = chosen_now();
             entrants.clear();
             std::transform(left.begin(), left.end(), std::back_inserter(entrants),
                            [&](std::size_t trial) { return trials[trial].entrant; });
-            result.places = ranked(entrants, left);
+            result.places = ranked(entrants, left, left.size());
             std::for_each(result.places.begin(), result.places.end(), [](FinalsResult::Place& place) { place.rounds_us.clear(); });
         }
     }

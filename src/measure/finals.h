@@ -1,5 +1,6 @@
 // The finals of a problem: its fastest trials again, on fresh samples, in interleaved rounds of their own. Choosing the
-// least of many noisy medians flatters whoever is chosen; these samples have no part in the choice. Pure.
+// least of many noisy medians flatters whoever is chosen; these samples have no part in the choice. Beside them the fastest of
+// each contestant (a provider) that has none among them, as a guest: out of the ranking, but in the same rounds. Pure.
 #pragma once
 
 #include <limits>
@@ -25,6 +26,7 @@ struct FinalsTrial {
     Entrant entrant;       // by its ordinary rounds
     bool dropped = false;  // by a race: no finalist, unless who was faster has failed
     bool failed = false;   // in the finals
+    int contestant = 0;
 };
 
 struct FinalsResult {
@@ -32,8 +34,9 @@ struct FinalsResult {
         std::size_t trial;
         std::vector<double> rounds_us;  // of the finals; empty: nothing could be measured any more, ranked by its ordinary rounds
         bool tied;
+        bool guest = false;
     };
-    std::vector<Place> places;  // the winner first
+    std::vector<Place> places;  // the winner first, guests last
     std::size_t left_out = 0;   // not significantly slower than the best before, beyond what the finals take
 };
 

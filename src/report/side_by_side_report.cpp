@@ -8,7 +8,7 @@ namespace normtune {
 namespace {
 
 constexpr std::string_view columns_note =
-    "us: of each provider's best the median of the finals' fresh rounds; p50 of all rounds of what did not reach the finals. limit: "
+    "us: of each provider's best the median of the finals' fresh rounds; p50 of all rounds of what was not in them. limit: "
     "normtune's p50 over a copy's of the same bytes. fastest other: its time over normtune's; above 1 normtune is faster.\n";
 
 constexpr std::string_view dependent_columns_note =

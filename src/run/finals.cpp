@@ -1,8 +1,10 @@
 #include "run/finals.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
+#include "judge/side_by_side.h"
 #include "support/random.h"
 
 namespace normtune {
@@ -87,6 +89,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
     const std::string key = problem.key();
     std::vector<FinalsTrial> trials;
     std::vector<TrialId> ids;
+    std::map<Contestant, int> contestants;
     for (TrialId id = 0; id < candidates.size(); ++id) {
         std::string identity = candidates[id].identity();
         const Record* record = recorder.find(key, identity);
@@ -94,6 +97,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
             continue;
         }
         FinalsTrial trial{{std::move(identity), record->measurement->p50_us, {}}, !record->may_win()};
+        trial.contestant = contestants.try_emplace(contestant_of(*record), static_cast<int>(contestants.size())).first->second;
         for (const Round& round : record->measurement->rounds) {
             trial.entrant.rounds_us.push_back(round.median_us);
         }
@@ -110,7 +114,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
     FinalEntry entry;
     entry.problem_key = key;
     for (const FinalsResult::Place& place : result.places) {
-        const int rank = static_cast<int>(entry.finalists.size()) + 1;
+        const int rank = place.guest ? 0 : static_cast<int>(entry.finalists.size()) + 1;
         entry.finalists.push_back({candidates[ids[place.trial]].identity(), place.rounds_us, rank, place.tied});
     }
     recorder.add(entry);

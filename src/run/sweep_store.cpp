@@ -49,12 +49,13 @@ FinalEntry finals_of(const StoredProblem& stored) {
     entry.problem_key = stored.problem().key();
     for (const Record& record : stored.records) {
         const Measurement& measurement = *record.measurement;
-        if (measurement.rank > 0) {
+        if (measurement.rank > 0 || !measurement.final_rounds_us.empty()) {
             entry.finalists.push_back({record.candidate.identity(), measurement.final_rounds_us, measurement.rank, measurement.tied});
         }
     }
-    std::sort(entry.finalists.begin(), entry.finalists.end(),
-              [](const FinalEntry::Finalist& a, const FinalEntry::Finalist& b) { return a.rank < b.rank; });
+    std::sort(entry.finalists.begin(), entry.finalists.end(), [](const FinalEntry::Finalist& a, const FinalEntry::Finalist& b) {
+        return std::pair(a.rank == 0, a.rank) < std::pair(b.rank == 0, b.rank);
+    });
     return entry;
 }
 

@@ -58,7 +58,7 @@ template <typename V, Is<FinalEntry::Finalist> T>
 void describe(V& v, T& finalist) {
     v("configuration", finalist.candidate, "Key of the configuration; provider:key of another provider's candidate");
     v("rounds_us", finalist.rounds_us, "Medians of the fresh rounds", fields::time_us);
-    v("rank", finalist.rank, "1: the winner", fields::count);
+    v("rank", finalist.rank, "1: the winner; 0: not ranked, the fastest of a provider that had no finalist", fields::count);
     v("tied", finalist.tied, "Cannot be told apart from the winner");
 }
 

@@ -62,7 +62,7 @@ struct Measurement {
     std::vector<std::string> throttle_reasons;
     int rank = 0;                         // 1 the winner of its problem; 0 not ranked
     bool tied = false;                    // cannot be told apart from the winner
-    std::vector<double> final_rounds_us;  // medians of the fresh rounds among the finalists; empty: not a finalist
+    std::vector<double> final_rounds_us;  // medians of the finals' fresh rounds; empty: not in the finals
     std::vector<Repetition> repetitions;  // in further processes, by their number
 
     /// Launched while the launch ahead ends, as the copies and empty launches beside it: not comparable with plain launches.

@@ -232,7 +232,7 @@ void describe(V& v, T& m) {
     v.column("throttled_rounds", place::measuring, [&] { return throttled_rounds(m); });
     v("throttled_repeats", m.throttled_repeats, "Rounds thrown away and repeated", count.at(place::measuring));
     v("throttle_reasons", m.throttle_reasons, "The driver's words", in_csv.at(place::measuring));
-    v("final_rounds_us", m.final_rounds_us, "Medians of the finalists' fresh rounds; empty: no finalist", time_us);
+    v("final_rounds_us", m.final_rounds_us, "Medians of the finals' fresh rounds; empty: it was not in the finals", time_us);
     v("limit_copy", m.limit_copy, "Which copy the limit is, or \"failed: \" and why there is none",
       FieldTraits{.added = true}.at(place::timing));
     v("memory_clock_mhz", m.memory_clock_mhz, "Of the memory, where the driver tells", figure(1, "megahertz").at(place::timing));

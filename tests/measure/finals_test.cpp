@@ -44,6 +44,38 @@ TEST(Finals, FreshSamplesDecide) {
     EXPECT_EQ(trials_of(hold_finals(recorded(spread), sampler)), (std::vector<std::size_t>{1, 0}));
 }
 
+TEST(Finals, TheFastestOfEachContestantIsMeasuredBesideAndNotRanked) {
+    const std::vector<double> times{100, 103, 130, 120, 110};
+    std::vector<FinalsTrial> trials = recorded(times);
+    trials[2].contestant = trials[3].contestant = 1;
+    trials[4].contestant = 2;
+    trials[3].dropped = true;  // by a race: still the fastest of its own
+    SyntheticSampler sampler({100, 103, 130, 90, 110}, 0.001, 1);
+    const FinalsResult result = hold_finals(trials, sampler);
+    EXPECT_EQ(trials_of(result), (std::vector<std::size_t>{0, 1, 3, 4}));
+    for (std::size_t i = 0; i < result.places.size(); ++i) {
+        EXPECT_EQ(result.places[i].guest, i >= 2) << i;
+        EXPECT_EQ(result.places[i].rounds_us.size(), static_cast<std::size_t>(final_rounds)) << i;
+    }
+}
+
+TEST(Finals, OfAContestantWhoseFastestFailsTheNextIsThere) {
+    std::vector<FinalsTrial> trials = recorded({100, 130, 120});
+    trials[1].contestant = trials[2].contestant = 1;
+    SyntheticSampler sampler({100, 130, 120}, 0.001, 1);
+    sampler.fails_in_round = {{2, 4}};
+    EXPECT_EQ(trials_of(hold_finals(trials, sampler)), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Finals, AContestantAmongTheFinalistsHasNoGuest) {
+    std::vector<FinalsTrial> trials = recorded({100, 103, 130});
+    trials[1].contestant = trials[2].contestant = 1;
+    SyntheticSampler sampler({100, 103, 130}, 0.001, 1);
+    const FinalsResult result = hold_finals(trials, sampler);
+    EXPECT_EQ(trials_of(result), (std::vector<std::size_t>{0, 1}));
+    EXPECT_FALSE(result.places[1].guest);
+}
+
 TEST(Finals, GoOnWhileThoseThatTieAreNotToldApart) {
     SyntheticSampler sampler({100, 100}, 0.1, 3);
     const FinalsResult result = hold_finals(recorded({100, 100}), sampler);

@@ -71,6 +71,9 @@ TEST(CandidateSweep, TheCandidateIsMeasuredAndRankedBesideTheOwnConfigurations) 
         const std::vector<Winner> winners = find_winners(result.results);
         ASSERT_EQ(winners.size(), 1U);
         EXPECT_EQ(winners[0].record->candidate, record.candidate);
+        EXPECT_TRUE(std::ranges::any_of(result.results.records, [](const Record& r) {
+            return r.candidate.configuration() != nullptr && r.measurement->final_rounds_us.size() >= 6;
+        })) << "of each provider the fastest is in the finals";
         const PlanSummary& plan = result.results.plans.at(0);
         std::uint64_t sum = plan.kept;
         for (const PlanSummary::Pruned& tally : plan.pruned) {
