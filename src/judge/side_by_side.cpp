@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,8 @@ namespace {
 
 auto contest_place(const Record& record) {
     const Measurement& measurement = *record.measurement;
-    return std::pair(measurement.rank > 0 ? measurement.rank : std::numeric_limits<int>::max(), time_of(record));
+    const int rank = measurement.rank > 0 ? measurement.rank : std::numeric_limits<int>::max();
+    return std::tuple(rank, measurement.final_rounds_us.empty(), time_of(record));
 }
 
 const Contestant own_contestant{std::string(own_provider), false};

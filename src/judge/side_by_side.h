@@ -17,7 +17,7 @@ using Contestant = std::pair<std::string, bool>;
 /// Of a record with a measurement.
 Contestant contestant_of(const Record& record);
 
-/// A problem in one run: of each contestant the candidate of the best rank, or of the least p50 where none has a rank.
+/// A problem in one run: of each contestant the candidate of the best rank, else the one with fresh rounds, else that of the least p50.
 struct SideBySide {
     const Problem* problem = nullptr;
     std::map<Contestant, const Record*> best;

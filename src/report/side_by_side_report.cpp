@@ -34,6 +34,9 @@ std::string contestant_heading(const Contestant& contestant) {
 }  // namespace
 
 std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems) {
+    if (problems.empty()) {
+        return {{"", Table(), "No candidate was measured.\n"}};
+    }
     std::set<Contestant> contestants;
     bool dependent = false;
     for (const SideBySide& problem : problems) {

@@ -32,15 +32,16 @@ Record of_provider(std::string_view provider, double p50_us, int rank = 0, std::
 
 TEST(SideBySide, TheBestRankCountsThenTheLeastTime) {
     Results results;
-    results.records = {of_provider("normtune", 9, 2, {8}), of_provider("normtune", 9, 1, {30, 10, 9}), of_provider("liger", 8),
-                       of_provider("liger", 7.5),          of_provider("quack", 15, 3, {14, 14.5}),    of_provider("quack", 6),
-                       of_provider("pytorch", 1)};
+    results.records = {of_provider("normtune", 9, 2, {8}), of_provider("normtune", 9, 1, {30, 10, 9}),    of_provider("liger", 8),
+                       of_provider("liger", 7.5),          of_provider("quack", 15, 3, {14, 14.5}),       of_provider("quack", 6),
+                       of_provider("pytorch", 20),         of_provider("pytorch", 19, 0, {21, 21.5, 20}), of_provider("pytorch", 1)};
     results.records.back().outcome = Outcome::incorrect;
     const std::vector<SideBySide> found = side_by_side({&results, 1});
     ASSERT_EQ(found.size(), 1u);
-    ASSERT_EQ(found[0].best.size(), 3u);
+    ASSERT_EQ(found[0].best.size(), 4u);
     EXPECT_DOUBLE_EQ(time_of(*found[0].own()), 10);  // the median of the fresh rounds of rank 1, not the least
     EXPECT_DOUBLE_EQ(time_of(*found[0].best.at({"liger", false})), 7.5);
+    EXPECT_DOUBLE_EQ(time_of(*found[0].best.at({"pytorch", false})), 21);   // the one that was in the finals, without a rank
     EXPECT_DOUBLE_EQ(time_of(*found[0].best.at({"quack", false})), 14.25);  // ranked, so not the 6 of one that was not
     ASSERT_TRUE(found[0].fastest_other().has_value());
     EXPECT_DOUBLE_EQ(*found[0].fastest_other(), 0.75);

@@ -30,6 +30,13 @@ TEST(SideBySideReport, AColumnAContestantAndADashWhereItHasNoTime) {
               "operation,problems,geometric mean,least,limit at most\r\nrms_norm/forward/bf16/llama,1,1.500x,1.500x,1.10x\r\n");
 }
 
+TEST(SideBySideReport, OfNothingThereIsASentence) {
+    const std::vector<Section> sections = side_by_side_sections({});
+    ASSERT_EQ(sections.size(), 1u);
+    EXPECT_TRUE(sections[0].table.empty());
+    EXPECT_EQ(sections[0].note, "No candidate was measured.\n");
+}
+
 TEST(SideBySideReport, WithoutAnotherProviderThereAreNoMeans) {
     Results results;
     results.records = {measured_record(problem_of(8, 128), 1, 10, 0)};
