@@ -8,6 +8,7 @@
 #include "cli/run_report.h"
 #include "cli/table_options.h"
 #include "report/outcomes.h"
+#include "report/side_by_side_report.h"
 #include "report/winners.h"
 #include "store/winner_store.h"
 
@@ -59,6 +60,10 @@ public:
             }
             if (options.compares_bits()) {
                 sections.push_back(bits_section(result.results));
+            }
+            const std::vector<SideBySide> providers = side_by_side({&shown, 1});
+            if (std::ranges::any_of(providers, [](const SideBySide& problem) { return problem.best.size() > 1; })) {
+                std::ranges::move(side_by_side_sections(providers), std::back_inserter(sections));
             }
             table_.show(run_sections(options, result, std::move(sections)));
         }

@@ -1,5 +1,6 @@
 #include "report/side_by_side_report.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
     }
     std::vector<Section> out{std::move(rows)};
     const std::vector<SideBySideMean> all = means(problems);
-    if (!all.empty()) {
+    if (std::ranges::any_of(all, [](const SideBySideMean& mean) { return mean.problems > 1; })) {
         out.push_back({"Means", Table("operation|>problems|>geometric mean|>least|>limit at most"),
                        "Of the fastest other's time over normtune's, over the problems that have both.\n"});
         for (const SideBySideMean& mean : all) {

@@ -9,7 +9,8 @@
 
 namespace normtune {
 
-/// "Side by side", a line a problem and a column a contestant; then "Means" by operation, where a problem has normtune and another.
+/// "Side by side", a line a problem and a column a contestant; then "Means" by operation, where one has
+/// several problems with normtune and another.
 std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems);
 
 }  // namespace normtune
