@@ -102,9 +102,10 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
             bytes = std::max(bytes, column_scratch(c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1));
         }
     }
-    if (layout.bulk) {
+    const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 : 0);
+    if (barriers > 0) {
         constexpr std::int64_t barrier_bytes = 8;
-        bytes = align16(bytes) + align16(layout.slots * barrier_bytes);
+        bytes = align16(bytes) + align16(barriers * barrier_bytes);
     }
     return bytes;
 }

@@ -75,6 +75,10 @@ private:
     "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256);\n" \
     "if (t == 0) { nt_bulk_begin(b); nt_bulk_fence(); } nt_barrier();\n"
 
+#define SHARED                                                                  \
+    "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256);\n" \
+    "if (t == 0) { nt_bulk_begin(b); nt_bulk_begin(b + 1); nt_share_barriers(); } nt_cluster_arrive(); nt_cluster_wait();\n"
+
 struct Pair {
     const char* name;
     const char* wrong;
@@ -169,31 +173,57 @@ constexpr Pair pairs[] = {
     {"ReadsTheLaunchAheadTooEarly", "const float before = out[t]; nt_await_previous_launch(); out[t] = before + 1;",
      "reads 4 bytes that the launch ahead wrote", "nt_await_previous_launch(); const float before = out[t]; out[t] = before + 1;", 1, false,
      2},
-    {"WritesToAClusterThatHasNotBegun", "nt_cluster_arrive(); nt_write_remote(s + t, 1, 1); nt_cluster_wait();",
-     "writes to the shared memory of program 1, which may not have begun",
-     "nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); nt_cluster_wait();", 2,
-     false, 1, 2},
-    {"WritesToAClusterThatMayHaveEnded", "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) nt_write_remote(s + t, 1, 1);",
-     "thread 127 of program 0 writes to the shared memory of program 1, which may have ended by then",
-     "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) nt_write_remote(s + t, 1, 1); nt_cluster_arrive(); "
-     "nt_cluster_wait();",
+    // Clusters; what is sent lands in s, counted by the barrier behind it.
+    {"SendsToAClusterThatHasNotBegun",
+     "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256); if (t == 0) { nt_bulk_begin(b); nt_share_barriers(); } "
+     "nt_cluster_arrive(); if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_cluster_wait(); "
+     "nt_bulk_wait(b, "
+     "0);",
+     "which may not have begun", SHARED "if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, 0);",
      2, false, 1, 2},
-    {"ReadsWhatAnotherOfTheClusterWrites",
-     "s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); float v = "
-     "s[t]; "
-     "nt_cluster_wait(); out[t + 128 * nt_program_x()] = v;",
+    {"SendsToABarrierThatIsNotShared",
+     "unsigned long long* b = reinterpret_cast<unsigned long long*>(s + 256); if (t == 0) nt_bulk_begin(b); nt_cluster_arrive(); "
+     "nt_cluster_wait(); if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, 0);",
+     "whose barrier was not shared",
+     SHARED "if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, 0);", 2, false, 1, 2},
+    {"SendsToAProgramThatMayHaveEnded", SHARED "if (nt_program_x() == 0) nt_send(s + t, b, 1, 1);",
+     "program 1 ends while bytes are on their way to it",
+     SHARED "if (nt_program_x() == 0) nt_send(s + t, b, 1, 1); else { if (t == 0) nt_bulk_expect(b, 512); nt_bulk_wait(b, 0); }", 2, false,
+     1, 2},
+    {"ReadsWhatIsSentTooEarly",
+     SHARED "if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); out[t + 128 * nt_program_x()] = s[t]; "
+            "nt_bulk_wait(b, 0);",
+     "that nobody has written",
+     SHARED
+     "if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, 0); out[t + 128 * nt_program_x()] "
+     "= s[t];",
+     2, false, 1, 2},
+    {"BytesThatAreNotSent",
+     SHARED "if (t == 0) nt_bulk_expect(b, 512); if (t != 5) nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, 0);",
+     "at the bulk barrier of",
+     SHARED "if (t == 0) nt_bulk_expect(b, 508); if (t != 5) nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, "
+            "0);",
+     2, false, 1, 2},
+    {"SendsOverWhatIsRead",
+     SHARED
+     "for (int i = 0; i < 2; ++i) {\n if (t == 0) nt_bulk_expect(b, 512); nt_send(s + t, b, nt_program_x() ^ 1, 1); nt_bulk_wait(b, i); "
+     "out[t + 128 * nt_program_x()] = s[t]; }",
+     "asynchronously, and has not waited for it",
+     SHARED "for (int i = 0; i < 2; ++i) {\n if (t == 0) nt_bulk_expect(b + i, 512); nt_warp_barrier(); nt_send(s + 128 * i + t, b + i, "
+            "nt_program_x() ^ 1, 1); nt_bulk_wait(b + i, 0); out[t + 128 * nt_program_x()] = s[128 * i + t]; }",
+     2, false, 1, 2},
+    {"SendsOverWhatAnotherLaneReads",
+     SHARED "for (int i = 0; i < 3; ++i) {\n if (t == 0) nt_bulk_expect(b + (i & 1), 512);\n nt_send(s + 128 * (i & 1) + t, b + (i & 1), "
+            "nt_program_x() ^ 1, 1); nt_bulk_wait(b + (i & 1), i / 2); out[t + 128 * nt_program_x()] = s[128 * (i & 1) + (t ^ 1)]; }",
      "with nothing that orders the two",
-     "s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); nt_write_remote(s + t, nt_program_x() ^ 1, 1); nt_cluster_arrive(); "
-     "nt_cluster_wait(); out[t + 128 * nt_program_x()] = s[t];",
+     SHARED
+     "for (int i = 0; i < 3; ++i) {\n if (t == 0) nt_bulk_expect(b + (i & 1), 512); nt_warp_barrier();\n nt_send(s + 128 * (i & 1) + "
+     "t, b + (i & 1), nt_program_x() ^ 1, 1); nt_bulk_wait(b + (i & 1), i / 2); out[t + 128 * nt_program_x()] = s[128 * (i & 1) + (t ^ "
+     "1)]; }",
      2, false, 1, 2},
-    {"WritesOverWhatAnotherOfTheClusterReads",
-     "nt_cluster_arrive(); nt_cluster_wait(); s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) out[t] = s[t];"
-     "else nt_write_remote(s + t, 0, 1);\n nt_cluster_arrive(); nt_cluster_wait();",
-     "thread 126 of program 0 reads 4 bytes that thread 126 of program 1 wrote, with nothing that orders the two",
-     "nt_cluster_arrive(); nt_cluster_wait(); s[t] = 0; nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 0) out[t] = s[t];"
-     "nt_cluster_arrive(); nt_cluster_wait(); if (nt_program_x() == 1) nt_write_remote(s + t, 0, 1);\n nt_cluster_arrive(); "
-     "nt_cluster_wait();",
-     2, false, 1, 2},
+    {"PartOfAWarpsBarrier", "if (t != 3) {\n nt_warp_barrier();\n }", "at the warp's barrier of", "nt_warp_barrier();"},
+    {"ReadsAnotherWarps", "s[t] = 0; nt_barrier(); s[t] = 1; nt_warp_barrier(); out[t] = s[t ^ 64];",
+     "wrote, with nothing that orders the two", "s[t] = 1; nt_warp_barrier(); out[t] = s[t ^ 16];"},
     {"OneOfTheClusterLeavesOutTheBarrier", "if (nt_program_x() == 0) { nt_cluster_arrive(); nt_cluster_wait(); }",
      "at the cluster's barrier of", "nt_cluster_arrive(); nt_cluster_wait();", 2, false, 1, 2},
     {"TwoHalvesOfTheClustersBarrier", "nt_cluster_wait(); nt_cluster_arrive();", "without having come to it",
@@ -254,7 +284,7 @@ constexpr Pair pairs[] = {
      "ends while bulk copies may still read",
      "s[t] = 1; nt_bulk_fence(); nt_barrier(); if (t == 0) { nt_bulk_store(out, s, 512); nt_bulk_commit(); nt_bulk_wait_read<0>(); }"},
     {"BulkLoadAtTheEnd", BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); }",
-     "ends while bulk copies are on their way to it",
+     "ends while bytes are on their way to it",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0);"},
     {"BulkLoadOfWhatIsWrittenOver",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, out, 512, b); } nt_barrier(); out[t] = 1; nt_bulk_wait(b, 0);",
@@ -344,13 +374,22 @@ constexpr Mutation mutations[] = {
      "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
      "out);",
      "shared memory"},
-    {"ClustersSumBeforeAllHaveBegun", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2", "if (first) {",
-     "if (false) {", "again without having waited"},
+    {"ClustersSumBeforeAllHaveBegun", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2",
+     "if (step == 0) {", "if (false) {", "which may not have begun"},
     {"ScratchOfAClusterTheSame", 32, "rms_norm/forward/bf16/llama/8x1024", "w2.t64.r4.row.registers.masked.packed.c2",
-     "reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats, step == 0", "reinterpret_cast<float*>(shared), step == 0",
-     "shared memory of program"},
+     "scratch + (step & 1) * (parts * Count)", "scratch", "shared memory of program"},
+    {"BytesOfAClustersSums", 32, "rms_norm/forward/bf16/llama/3x1024", "w2.t64.r1.row.registers.masked.per_row.c2", "parts * Count * 4);",
+     "parts * Count * 4 - 4);", "that nobody has written"},
+    {"WaitOfAClustersSums", 32, "rms_norm/forward/bf16/llama/3x1024", "w2.t64.r1.row.registers.masked.per_row.c2",
+     "nt_bulk_wait(barrier, static_cast<unsigned>(step / 2) & 1u);", "", "that nobody has written"},
+    {"PhaseOfAClustersSums", 32, "rms_norm/forward/bf16/llama/12x1024", "w2.t64.r4.row.registers.masked.packed.c2",
+     "static_cast<unsigned>(step / 2) & 1u", "0u", "with nothing that orders the two"},
+    {"WarpsBarrierOfAClustersSums", 32, "rms_norm/forward/bf16/llama/8x1024", "w2.t64.r4.row.registers.masked.packed.c2",
+     "nt_warp_barrier();  // all", "// all", "shared memory of program"},
+    {"BarriersOfAClusterUnshared", 32, "rms_norm/forward/bf16/llama/3x1024", "w2.t64.r1.row.registers.masked.per_row.c2",
+     "nt_share_barriers();\n    }\n    nt_cluster_arrive();", "}\n    nt_cluster_arrive();", "whose barrier was not shared"},
     {"PlaceInTheClustersScratch", 32, "rms_norm/forward/bf16/llama/3x2048", "w2.t64.r1.row.registers.masked.per_row.c4",
-     "scratch + i * parts + nt_cluster_rank() * Warps + warp", "scratch + i * parts + warp", "shared memory of program"},
+     "area + i * parts + nt_cluster_rank() * Warps + warp", "area + i * parts + warp", "shared memory of program"},
     {"AllOfAClusterWriteTheScale", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2",
      "(NT_CLUSTER == 1 || nt_cluster_rank() == 0) && nt_lane() == 0", "nt_lane() == 0", "rstd"},
     {"ColumnsBeyondTheRow", 32, "rms_norm/forward/bf16/llama/3x96/stride104", "w1.t32.r1.row.registers.masked.per_row",

@@ -186,12 +186,13 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
     static_assert(nt_with_barriers(nt_backward_bytes(inputs)) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
-    nt_begin_in_cluster();
+    char* shared = nt_dynamic_shared();
+    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_BACKWARD);
+    nt_begin_in_cluster(cluster_barriers);
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
         nt_await_previous_launch();  // before nt_reduce may begin: it would take what the launch before this one published
     }
     nt_release_next_launch();
-    char* shared = nt_dynamic_shared();
     rows_type from;
     from.base[0] = x;
     from.base[1] = dy;
@@ -299,7 +300,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
         float sum[nt_held_rows];
         row_sums.total(sum);
-        nt_row_sum(sum, shared, step);
+        nt_row_sum(sum, shared, cluster_barriers, step);
         stage.after_sum(step);
 
         NT_NO_UNROLL

@@ -1,10 +1,10 @@
 // Rows by bulk copies (staging: tma_loads, tma): one thread asks for all rows of a step, and the slot's barrier counts their
 // bytes. A slot is asked for again once all threads have done with what lay in it, which the barrier of the next row sum tells.
 
-/// Shared memory for the slots' barriers.
-NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16(nt_slots * 8); }
+/// Shared memory for the slots' barriers, and behind them the two of a cluster.
+NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16((NT_BULK ? nt_slots : 0) * 8 + (NT_CLUSTER > 1 ? 16 : 0)); }
 /// All of a kernel's shared memory: barriers lie behind everything else, where nothing takes their place.
-NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return NT_BULK ? nt_align16(bytes) + nt_barrier_bytes() : bytes; }
+NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return NT_BULK || NT_CLUSTER > 1 ? nt_align16(bytes) + nt_barrier_bytes() : bytes; }
 
 #if NT_BULK
 /// Have all of the program's threads come to a barrier when they have a row's sum?

@@ -6,42 +6,52 @@ NT_DEVICE int nt_cluster_rank() { return nt_program_x() % NT_CLUSTER; }
 
 #if NT_CLUSTER > 1
 #if defined(NT_NVIDIA)
-NT_DEVICE void nt_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-NT_DEVICE void nt_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
-// To where `to` lies in the shared memory of the cluster's program `rank`.
-NT_DEVICE void nt_write_remote(float* to, int rank, float v) {
+// Halves of the cluster's barrier. Without an order of memory: to arrive with one would wait for all that the thread has stored.
+NT_DEVICE void nt_cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+NT_DEVICE void nt_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+NT_DEVICE void nt_warp_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+// Barriers that this thread has begun are known to all of the cluster that meet it at the cluster's barrier after this.
+NT_DEVICE void nt_share_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+// To where `to` lies in the shared memory of the cluster's program `rank`, where `barrier` counts its bytes as they come.
+NT_DEVICE void nt_send(float* to, unsigned long long* barrier, int rank, float v) {
     asm volatile(
-        "{ .reg .u64 a; .reg .u32 here, there; cvta.to.shared.u64 a, %0; cvt.u32.u64 here, a;"
-        " mapa.shared::cluster.u32 there, here, %1; st.shared::cluster.f32 [there], %2; }" ::"l"(to),
-        "r"(rank), "f"(v)
+        "{ .reg .u32 there, counted_by; mapa.shared::cluster.u32 there, %0, %2; mapa.shared::cluster.u32 counted_by, %1, %2;"
+        " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [there], %3, [counted_by]; }" ::"r"(nt_shared_address(to)),
+        "r"(nt_shared_address(barrier)), "r"(rank), "f"(v)
         : "memory");
 }
 #endif
 
-/// Adds sums that each warp has already over all `Warps` warps of all programs: every warp writes its own to all of them.
-/// `scratch`: as many floats as that is. `first`: of the launch; a program's shared memory is there once the program has begun.
+/// Adds sums that each warp has already over all `Warps` warps of all programs: every warp sends its own to all of them. Steps take two
+/// areas of `scratch` (as many floats as that is, each) and two barriers in turn: who sends a step's sums has those of the step before, from
+/// warps that have read the ones before these. So nobody waits for more than the sums: not for another's stores, and at the end for nobody.
 template <int Count, int Warps>
-NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, bool first) {
+NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long long* barriers, int step) {
     constexpr int parts = NT_CLUSTER * Warps;
     const int warp = nt_thread() / NT_WARP_SIZE;
     const int lane = nt_thread() % NT_WARP_SIZE;
-    if (first) {
-        nt_cluster_wait();
+    float* const area = scratch + (step & 1) * (parts * Count);
+    unsigned long long* const barrier = barriers + (step & 1);
+    if (step == 0) {
+        nt_cluster_wait();  // a program's shared memory and barriers are there once it has begun
     }
+    if (nt_thread() == 0) {
+        nt_bulk_expect(barrier, parts * Count * 4);
+    }
+    nt_warp_barrier();  // all lanes have read the last step's
     if (lane < NT_CLUSTER) {
         NT_UNROLL
         for (int i = 0; i < Count; ++i) {
-            nt_write_remote(scratch + i * parts + nt_cluster_rank() * Warps + warp, lane, sum[i]);
+            nt_send(area + i * parts + nt_cluster_rank() * Warps + warp, barrier, lane, sum[i]);
         }
     }
-    nt_cluster_arrive();
-    nt_cluster_wait();
+    nt_bulk_wait(barrier, static_cast<unsigned>(step / 2) & 1u);
     NT_UNROLL
     for (int i = 0; i < Count; ++i) {
         float total = 0.0f;
         NT_UNROLL
         for (int part = 0; part < parts; part += NT_WARP_SIZE) {
-            total += scratch[i * parts + (part + lane) % parts];
+            total += area[i * parts + (part + lane) % parts];
         }
         NT_UNROLL
         for (int mask = 1; mask < (parts < NT_WARP_SIZE ? parts : NT_WARP_SIZE); mask *= 2) {
@@ -52,9 +62,18 @@ NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, bool first) {
 }
 #endif
 
-/// At a program's start: the others of its cluster may write to its shared memory from here on.
-NT_DEVICE void nt_begin_in_cluster() {
+/// The two barriers, the last of `bytes` of shared memory.
+NT_DEVICE unsigned long long* nt_cluster_barriers([[maybe_unused]] char* shared, [[maybe_unused]] int bytes) {
+    return NT_CLUSTER > 1 ? reinterpret_cast<unsigned long long*>(shared + bytes) - 2 : nullptr;
+}
+/// At a program's start: the others of its cluster may send to its shared memory from here on.
+NT_DEVICE void nt_begin_in_cluster([[maybe_unused]] unsigned long long* barriers) {
 #if NT_CLUSTER > 1
+    if (nt_thread() == 0) {
+        nt_bulk_begin(barriers);
+        nt_bulk_begin(barriers + 1);
+        nt_share_barriers();
+    }
     nt_cluster_arrive();
 #endif
 }

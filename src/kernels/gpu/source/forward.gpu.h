@@ -26,9 +26,10 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     typedef nt_rows<inputs, NT_X_STRIDE, NT_IN_PLACE && !NT_BACKWARD ? inputs : -1> rows_type;
     static_assert(nt_with_barriers(nt_shared_bytes(inputs)) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
-    nt_begin_in_cluster();
-    nt_follow_previous_launch();
     char* shared = nt_dynamic_shared();
+    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_FORWARD);
+    nt_begin_in_cluster(cluster_barriers);
+    nt_follow_previous_launch();
     rows_type from;
     from.base[0] = x;
     if constexpr (nt_fused) {
@@ -102,7 +103,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         }
         float sum[nt_held_rows];
         row_sums.total(sum);
-        nt_row_sum(sum, shared, step);
+        nt_row_sum(sum, shared, cluster_barriers, step);
         stage.after_sum(step);
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {

@@ -162,9 +162,9 @@ NT_DEVICE void nt_follow_previous_launch() {
     }
 }
 
-/// Adds `Count` sums over the threads of a row; every one of them gets the totals.
+/// Adds `Count` sums over the threads of a row; every one of them gets the totals. `cluster_barriers`: nt_cluster_barriers().
 template <int Count>
-NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {
+NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, [[maybe_unused]] unsigned long long* cluster_barriers, int step) {
     NT_UNROLL
     for (int mask = 1; mask < (nt_threads_per_row < NT_WARP_SIZE ? nt_threads_per_row : NT_WARP_SIZE); mask *= 2) {
         NT_UNROLL
@@ -174,7 +174,7 @@ NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, int step) {
     }
 #if NT_CLUSTER > 1
     static_assert(nt_groups == 1, "a row over a cluster takes all threads of its programs");
-    nt_cluster_sum<Count, nt_row_warps>(sum, reinterpret_cast<float*>(shared) + (step & 1) * nt_scratch_floats, step == 0);
+    nt_cluster_sum<Count, nt_row_warps>(sum, reinterpret_cast<float*>(shared), cluster_barriers, step);
 #else
     if constexpr (nt_row_warps > 1) {
         // Two scratch areas in turn: a warp may write the next step's while another still reads this one's.

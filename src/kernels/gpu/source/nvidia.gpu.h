@@ -299,9 +299,8 @@ NT_DEVICE void nt_wait_async() {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 #endif
-#if !NT_IS(STAGING, async)
-// Bulk copies: multiples of 16 bytes, at multiples of 16. Loads end a phase of their barrier, of 8 bytes in shared memory,
-// once one thread has told how many bytes are to come and all of them have.
+#if !NT_IS(STAGING, async) || NT_CLUSTER > 1
+// A barrier of 8 bytes in shared memory: a phase ends once one thread has told how many bytes are to come and all of them have.
 NT_DEVICE void nt_bulk_begin(unsigned long long* barrier) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(nt_shared_address(barrier)) : "memory");
 }
@@ -317,6 +316,9 @@ NT_DEVICE void nt_bulk_wait(unsigned long long* barrier, unsigned parity) {
                      : "memory");
     }
 }
+#endif
+#if !NT_IS(STAGING, async)
+// Bulk copies: multiples of 16 bytes, at multiples of 16. A barrier counts the bytes of loads.
 NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier) {
     const unsigned address = nt_shared_address(to);
     const unsigned counted_by = nt_shared_address(barrier);

@@ -24,7 +24,9 @@ void emulation_barrier(const char* file, int line);
 void emulation_group_barrier(int group, int threads, const char* file, int line);
 void emulation_cluster_arrive(const char* file, int line);
 void emulation_cluster_wait(const char* file, int line);
-void nt_write_remote(float* to, int rank, float v);
+void emulation_warp_barrier(const char* file, int line);
+void nt_share_barriers();
+void nt_send(float* to, unsigned long long* barrier, int rank, float v);
 float emulation_shuffle_xor(float v, int mask, const char* file, int line);
 
 void emulation_load(void* to, const void* from, int bytes);
@@ -80,6 +82,9 @@ inline void nt_cluster_arrive(EMULATION_HERE) {
 }
 inline void nt_cluster_wait(EMULATION_HERE) {
     emulation_cluster_wait(file, line);
+}
+inline void nt_warp_barrier(EMULATION_HERE) {
+    emulation_warp_barrier(file, line);
 }
 inline float nt_shuffle_xor(float v, int mask, EMULATION_HERE) {
     return emulation_shuffle_xor(v, mask, file, line);

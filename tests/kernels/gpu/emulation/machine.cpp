@@ -55,7 +55,7 @@ std::string Machine::launch(const LaunchRequest& request) {
     if (request.cluster > 1) {
         request_.static_shared_bytes = 0;  // of programs that live at the same time it is not emulated: none may use it
     }
-    order_.begin_launch(request.grid_x * request.grid_y, request.threads, request.cluster, request.overlaps);
+    order_.begin_launch(request.grid_x * request.grid_y, request.threads, request.warp_size, request.overlaps);
     for (int y = 0; y < request.grid_y && failure_.empty(); ++y) {
         for (int x = 0; x < request.grid_x && failure_.empty(); ++x) {
             begin_program(x, y);
@@ -154,13 +154,9 @@ void Machine::run_programs() {
         failure_ = stuck();
     }
     for (const auto& program : programs_) {
-        if (failure_.empty() && program->written_by != nullptr) {
-            failure_ = fmt::format("{} writes to the shared memory of program {}, which may have ended by then", who(*program->written_by),
-                                   program->index);
-        }
         for (const auto& [offset, barrier] : program->bulk_barriers) {
             if (failure_.empty() && !barrier.copies.empty()) {
-                failure_ = fmt::format("program {} ends while bulk copies are on their way to it", program->index);
+                failure_ = fmt::format("program {} ends while bytes are on their way to it", program->index);
             }
         }
     }
@@ -260,6 +256,15 @@ void Machine::group_barrier(int group, int threads, Site site) {
             members.push_back(thread->number);
         }
         order_.pass_group_barrier(program.index, group, members);
+        leave(meeting);
+    }
+}
+
+void Machine::warp_barrier(Site site) {
+    Program& program = *current_->program;
+    Meeting& meeting = program.warps[static_cast<std::size_t>(current_->index / request_.warp_size)];
+    if (meet(meeting, request_.warp_size, 0, "warp's barrier", site)) {
+        order_.pass_warp_barrier(current_->number);
         leave(meeting);
     }
 }

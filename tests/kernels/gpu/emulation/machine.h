@@ -63,11 +63,16 @@ public:
     std::byte* dynamic_shared() { return current_->program->shared; }
     void program_barrier(Site site);
     void group_barrier(int group, int threads, Site site);
-    /// Two halves of a barrier of all threads of the cluster.
+    /// All threads of a warp, which orders what they do.
+    void warp_barrier(Site site);
+    /// Two halves of a barrier of all threads of the cluster, which orders nothing but the beginning of shared barriers.
     void cluster_arrive(Site site);
     void cluster_wait(Site site);
-    /// To where `to` lies in the shared memory of the cluster's program `rank`.
-    void write_remote(float* to, int rank, float value);
+    /// Barriers of bulk copies that this thread has begun are known to the cluster's other programs once they meet after this.
+    void share_barriers();
+    /// To where `to` lies in the shared memory of the cluster's program `rank`, whose `barrier` counts the bytes. They come as late as
+    /// those of bulk copies.
+    void send(float* to, void* barrier, int rank, float value);
     float shuffle_xor(float value, int mask, Site site);
     void access(const void* at, std::size_t bytes, AccessKind kind, std::uint32_t copy = 0);
     /// Of a vector: it must lie at a multiple of its size.
@@ -121,13 +126,17 @@ private:
         std::vector<std::vector<BulkBytes>> bulk_stores;  // that may still be read; groups as above
     };
     struct BulkBarrier {
+        Program* program = nullptr;
         std::uint32_t number = 0;
+        int shared_before = -1;  // the cluster's barrier that its beginning is known behind; -1: to no other program
         Stamp begun;
         unsigned phase = 0;  // that have ended
         bool told = false;   // how many bytes come
         std::size_t expected = 0, copied = 0;
         std::vector<BulkBytes> copies;
         std::vector<Thread*> waiting;
+
+        bool is_shared_with(const Thread& thread) const { return shared_before >= 0 && shared_before < thread.cluster_barriers; }
     };
     /// Threads that wait for each other at one place.
     struct Meeting {
@@ -143,7 +152,6 @@ private:
     struct Program {
         int x = 0, y = 0, index = 0;
         std::shared_ptr<Cluster> cluster;
-        const Thread* written_by = nullptr;  // a thread of another program, since the cluster's last barrier
         std::vector<Thread*> threads;
         Meeting all;
         std::vector<Meeting> groups;

@@ -22,15 +22,18 @@ void Machine::begin_bulk_barrier(void* barrier) {
     if (!added) {
         fail("begins a barrier of bulk copies again");
     }
+    known->second.program = &program;
     known->second.number = order_.new_bulk_barrier();
     known->second.begun = order_.now(current_->number);
 }
 
 Machine::BulkBarrier& Machine::bulk_barrier(void* at, AccessKind kind) {
-    const std::size_t offset = offset_in_shared(at, barrier_bytes);
-    vector_access(at, barrier_bytes, kind);
-    const auto known = current_->program->bulk_barriers.find(offset);
-    if (known == current_->program->bulk_barriers.end()) {
+    const auto known = current_->program->bulk_barriers.find(offset_in_shared(at, barrier_bytes));
+    const bool begun = known != current_->program->bulk_barriers.end();
+    if (!begun || !known->second.is_shared_with(*current_)) {
+        vector_access(at, barrier_bytes, kind);
+    }
+    if (!begun) {
         fail("uses a barrier of bulk copies that nobody has begun");
     }
     return known->second;
@@ -65,7 +68,7 @@ void Machine::try_to_end_phase(BulkBarrier& barrier) {
     if (barrier.waiting.empty() || !barrier.told || barrier.expected != barrier.copied) {
         return;
     }
-    const Program& program = *current_->program;
+    const Program& program = *barrier.program;
     const Stamp now = order_.end_bulk_phase(barrier.number);
     for (const BulkBytes& copy : barrier.copies) {
         std::memcpy(program.shared + copy.offset, copy.data.data(), copy.data.size());

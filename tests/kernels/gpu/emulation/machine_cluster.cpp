@@ -1,4 +1,4 @@
-// Programs of a cluster: their barrier, and their writes to each other's shared memory.
+// Programs of a cluster: their barrier, and what they send to each other's shared memory.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -14,15 +14,10 @@ void Machine::cluster_arrive(Site site) {
     }
     current_->site = site;
     current_->arrived = true;
-    order_.arrive_in_cluster(current_->number);
     ++progress_;
     if (++cluster.arrived == request_.threads * request_.cluster) {
         cluster.arrived = 0;
         ++cluster.barriers;
-        order_.pass_cluster_barrier(cluster.programs.front()->index);
-        for (Program* program : cluster.programs) {
-            program->written_by = nullptr;
-        }
         for (Thread* thread : cluster.waiting) {
             thread->waits_at = nullptr;
             ready_.push_back(thread);
@@ -44,27 +39,39 @@ void Machine::cluster_wait(Site site) {
     }
     current_->arrived = false;
     ++current_->cluster_barriers;
-    order_.wait_in_cluster(current_->number);
 }
 
-void Machine::write_remote(float* to, int rank, float value) {
+void Machine::share_barriers() {
+    Program& program = *current_->program;
+    for (auto& [offset, barrier] : program.bulk_barriers) {
+        if (barrier.begun.thread == current_->number && !current_->arrived) {
+            barrier.shared_before = current_->cluster_barriers;
+        }
+    }
+}
+
+void Machine::send(float* to, void* barrier, int rank, float value) {
     const Program& own = *current_->program;
     if (rank < 0 || rank >= request_.cluster) {
-        fail(fmt::format("writes to program {} of a cluster of {}", rank, request_.cluster));
+        fail(fmt::format("sends to program {} of a cluster of {}", rank, request_.cluster));
     }
     Program& other = *own.cluster->programs[static_cast<std::size_t>(rank)];
-    if (current_->cluster_barriers == 0) {
-        fail(fmt::format("writes to the shared memory of program {}, which may not have begun", other.index));
-    }
-    if (current_->arrived) {
-        fail(fmt::format("writes to the shared memory of program {} before it waits at the cluster's barrier", other.index));
-    }
     const std::size_t offset = offset_in_shared(to, sizeof value);
-    access_shared(*other.shadow, offset, sizeof value, AccessKind::write, fmt::format("shared memory of program {}", other.index).c_str());
-    std::memcpy(other.shared + offset, &value, sizeof value);
-    if (&other != &own) {
-        other.written_by = current_;
+    const auto known = other.bulk_barriers.find(offset_in_shared(barrier, sizeof(std::uint64_t)));
+    if (current_->cluster_barriers == 0 || known == other.bulk_barriers.end()) {
+        fail(fmt::format("sends to program {}, which may not have begun", other.index));
     }
+    BulkBarrier& counts = known->second;
+    if (!counts.is_shared_with(*current_)) {
+        fail(fmt::format("sends to program {}, whose barrier was not shared", other.index));
+    }
+    const std::string memory = fmt::format("shared memory of program {}", other.index);
+    access_shared(*other.shadow, offset, sizeof value, AccessKind::async_write, memory.c_str());
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    counts.copies.push_back({offset, {bytes, bytes + sizeof value}});
+    counts.copied += sizeof value;
+    order_.send(current_->number, counts.number);
+    try_to_end_phase(counts);
 }
 
 }  // namespace normtune::emulation

@@ -4,9 +4,9 @@
 
 namespace normtune::emulation {
 
-void Order::begin_launch(int programs, int threads, int cluster, bool overlaps) {
+void Order::begin_launch(int programs, int threads, int warp_size, bool overlaps) {
     threads_ = threads;
-    cluster_ = cluster;
+    warp_size_ = warp_size;
     overlaps_ = overlaps;
     previous_start_ = launch_start_;
     launch_start_ = clock_++;
@@ -14,12 +14,14 @@ void Order::begin_launch(int programs, int threads, int cluster, bool overlaps) 
     programs_.assign(static_cast<std::size_t>(programs), {});
     group_.assign(count, -1);
     awaited_.assign(count, 0);
-    arrivals_.assign(cluster > 1 ? count : 0, {});
+    warp_barriers_.clear();
     own_.clear();
     released_.clear();
     bulk_barriers_ = 0;
     landed_.clear();
-    awaited_bulk_.clear();
+    sending_.clear();
+    sent_.clear();
+    awaited_bulk_.assign(count, {});
     fenced_.clear();
 }
 
@@ -48,30 +50,35 @@ void Order::pass_group_barrier(int program, int group, const std::vector<std::ui
     }
 }
 
-void Order::arrive_in_cluster(std::uint32_t thread) {
-    if (cluster_ > 1) {
-        arrivals_[thread].next = clock_++;
+void Order::Sent::add(const Sent& other) {
+    for (const auto& [warp, time] : other.warps) {
+        warps[warp] = std::max(warps[warp], time);
+    }
+    for (const auto& [barrier, time] : other.phases) {
+        phases[barrier] = std::max(phases[barrier], time);
     }
 }
 
-void Order::pass_cluster_barrier(int program) {
-    const auto first = static_cast<std::size_t>(program);
-    for (std::size_t i = first; i < first + static_cast<std::size_t>(cluster_); ++i) {
-        ++programs_[i].cluster_barriers;
+void Order::send(std::uint32_t thread, std::uint32_t barrier) {
+    Sent& sending = sending_[barrier];
+    if (const auto passed = warp_barriers_.find(warp_of(thread)); passed != warp_barriers_.end()) {
+        sending.warps[passed->first] = passed->second;
     }
-    if (cluster_ > 1) {
-        const std::size_t threads = static_cast<std::size_t>(threads_);
-        for (std::size_t thread = first * threads + 1; thread <= (first + static_cast<std::size_t>(cluster_)) * threads; ++thread) {
-            Arrivals& arrivals = arrivals_[thread];
-            arrivals.before_last = arrivals.last;
-            arrivals.last = arrivals.next;
-        }
-    }
+    sending.add(awaited_bulk_[thread]);
 }
 
-void Order::wait_in_cluster(std::uint32_t thread) {
-    if (cluster_ > 1) {
-        ++arrivals_[thread].waited;
+Stamp Order::end_bulk_phase(std::uint32_t barrier) {
+    if (const auto sending = sending_.extract(barrier); !sending.empty()) {
+        sent_[barrier].add(sending.mapped());
+    }
+    return landed_[barrier] = {barrier, clock_++};
+}
+
+void Order::await_bulk(std::uint32_t thread, std::uint32_t barrier) {
+    Sent& awaited = awaited_bulk_[thread];
+    awaited.phases[barrier] = landed_[barrier].time;
+    if (const auto sent = sent_.find(barrier); sent != sent_.end()) {
+        awaited.add(sent->second);
     }
 }
 
@@ -106,17 +113,20 @@ bool Order::before(Stamp stamp, std::uint32_t thread) const {
         return true;
     }
     if (by_bulk_copy(stamp)) {
-        const auto awaited = awaited_bulk_.find({thread, stamp.thread});
-        return awaited != awaited_bulk_.end() && stamp.time <= awaited->second;
+        const auto& phases = awaited_bulk_[thread].phases;
+        const auto awaited = phases.find(stamp.thread);
+        return awaited != phases.end() && stamp.time <= awaited->second;
     }
     const int program = program_of(thread);
     const int other = program_of(stamp.thread);
     const Program& mine = programs_[static_cast<std::size_t>(program)];
-    if (cluster_ > 1 && program / cluster_ == other / cluster_) {
-        const Arrivals& arrivals = arrivals_[stamp.thread];
-        if (stamp.time <= (arrivals_[thread].waited == mine.cluster_barriers ? arrivals.last : arrivals.before_last)) {
-            return true;
-        }
+    const auto by = [&stamp](const std::map<std::uint32_t, Time>& times, std::uint32_t warp) {
+        const auto found = times.find(warp);
+        return found != times.end() && stamp.time <= found->second;
+    };
+    const std::uint32_t warp = warp_of(stamp.thread);
+    if ((warp == warp_of(thread) && by(warp_barriers_, warp)) || by(awaited_bulk_[thread].warps, warp)) {
+        return true;
     }
     if (other == program) {
         const int group = group_[thread];

@@ -30,24 +30,24 @@ constexpr bool by_bulk_copy(const Stamp& stamp) {
 class Order {
 public:
     /// `overlaps`: the launch may start before the one ahead of it has ended; its threads wait for that one themselves.
-    void begin_launch(int programs, int threads, int cluster, bool overlaps);
+    void begin_launch(int programs, int threads, int warp_size, bool overlaps);
     /// All threads of the program have come to the same barrier.
     void pass_program_barrier(int program);
     /// All threads of a group have come to their own; `members` are numbers in the launch.
     void pass_group_barrier(int program, int group, const std::vector<std::uint32_t>& members);
-    /// The cluster's barrier in its halves: what a thread did before it came is before what another does once it has waited.
-    void arrive_in_cluster(std::uint32_t thread);
-    /// All threads of the cluster whose first program this is have come.
-    void pass_cluster_barrier(int program);
-    void wait_in_cluster(std::uint32_t thread);
+    /// All threads of the warp that this one is of have come to its barrier.
+    void pass_warp_barrier(std::uint32_t thread) { warp_barriers_[warp_of(thread)] = clock_++; }
     /// An atomic read and a read-modify-write of `word`, acquire and release. Released is what lies before the
     /// program's last barrier: what the thread did since then by itself counts as not released.
     void acquire(std::uint32_t thread, const void* word);
     void release(std::uint32_t thread, const void* word);
     /// A barrier of bulk copies has its phase; what its copies wrote is before what a thread does once it has waited for that phase.
     std::uint32_t new_bulk_barrier() { return bulk_mark | bulk_barriers_++; }
-    Stamp end_bulk_phase(std::uint32_t barrier) { return landed_[barrier] = {barrier, clock_++}; }
-    void await_bulk(std::uint32_t thread, std::uint32_t barrier) { awaited_bulk_[{thread, barrier}] = landed_[barrier].time; }
+    /// The thread sends what the barrier counts: what its warp did before that warp's last barrier, and what the thread has waited for, is
+    /// before what another does once it has waited for the phase.
+    void send(std::uint32_t thread, std::uint32_t barrier);
+    Stamp end_bulk_phase(std::uint32_t barrier);
+    void await_bulk(std::uint32_t thread, std::uint32_t barrier);
     /// What the thread wrote is seen by bulk copies from here on.
     void fence_bulk(std::uint32_t thread) { fenced_[thread] = clock_++; }
     bool seen_by_bulk(Stamp stamp) const {
@@ -70,34 +70,39 @@ private:
         Time barrier = 0;
         std::array<Time, most_named_barriers> group_barriers{};
         Known known;  // of other programs, to all its threads
-        int cluster_barriers = 0;
     };
-    /// When a thread came to the cluster's barriers: the one that not all have come to yet, the last and the one before it.
-    struct Arrivals {
-        Time next = 0, last = 0, before_last = 0;
-        int waited = 0;  // barriers that it has passed
+    /// What is known of warps and of phases of barriers, up to which time.
+    struct Sent {
+        std::map<std::uint32_t, Time> warps;
+        std::map<std::uint32_t, Time> phases;
+
+        void add(const Sent& other);
     };
     static void join(Known& into, const Known& from);
     static bool knows(const Known& known, int program, Time time) {
         return !known.empty() && time <= known[static_cast<std::size_t>(program)];
     }
 
+    std::uint32_t warp_of(std::uint32_t thread) const { return (thread - 1) / static_cast<std::uint32_t>(warp_size_); }
+
     int threads_ = 1;
-    int cluster_ = 1;
+    int warp_size_ = 1;
     Time clock_ = 1;
     Time launch_start_ = 0;
     Time previous_start_ = 0;
     bool overlaps_ = false;
     std::vector<Program> programs_;
-    std::vector<int> group_;                 // of each thread; -1: none yet
-    std::vector<char> awaited_;              // by thread
-    std::vector<Arrivals> arrivals_;         // by thread; empty: no clusters
-    std::map<std::uint32_t, Known> own_;     // what single threads know that their programs do not yet
-    std::map<const void*, Known> released_;  // at each word
+    std::vector<int> group_;                       // of each thread; -1: none yet
+    std::vector<char> awaited_;                    // by thread
+    std::map<std::uint32_t, Time> warp_barriers_;  // by warp of the launch: its last
+    std::map<std::uint32_t, Known> own_;           // what single threads know that their programs do not yet
+    std::map<const void*, Known> released_;        // at each word
     std::uint32_t bulk_barriers_ = 0;
-    std::map<std::uint32_t, Stamp> landed_;                                 // by barrier: its last phase
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Time> awaited_bulk_;  // by thread and barrier
-    std::map<std::uint32_t, Time> fenced_;                                  // by thread
+    std::map<std::uint32_t, Stamp> landed_;  // by barrier: its last phase
+    std::map<std::uint32_t, Sent> sending_;  // by barrier: with the phase that has not ended
+    std::map<std::uint32_t, Sent> sent_;     // by barrier: with those that have
+    std::vector<Sent> awaited_bulk_;         // by thread
+    std::map<std::uint32_t, Time> fenced_;   // by thread
 };
 
 }  // namespace normtune::emulation

@@ -60,8 +60,14 @@ void emulation_cluster_arrive(const char* file, int line) {
 void emulation_cluster_wait(const char* file, int line) {
     machine().cluster_wait({file, line});
 }
-void nt_write_remote(float* to, int rank, float v) {
-    machine().write_remote(to, rank, v);
+void emulation_warp_barrier(const char* file, int line) {
+    machine().warp_barrier({file, line});
+}
+void nt_share_barriers() {
+    machine().share_barriers();
+}
+void nt_send(float* to, unsigned long long* barrier, int rank, float v) {
+    machine().send(to, barrier, rank, v);
 }
 float emulation_shuffle_xor(float v, int mask, const char* file, int line) {
     return machine().shuffle_xor(v, mask, {file, line});
