@@ -104,10 +104,10 @@ private:
 };
 
 /// Rows that a program's threads hold: beyond it they may lie over a cluster. Early, as it keeps the space of all others small.
-constexpr std::int64_t row_bytes_of_a_program = 16 << 10;
+constexpr std::int64_t row_bytes_of_a_program = 8 << 10;
 
 void add_program_limits(Limits& limits) {
-    limits.add(Axis::cluster, "invalid.cluster", "a row of 16 KiB or less is held by one program", {Axis::cluster},
+    limits.add(Axis::cluster, "invalid.cluster", "a row of 8 KiB or less is held by one program", {Axis::cluster},
                [](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    return c.cluster == 1 || p.shape.cols * bytes_of(p.operation.dtype) > row_bytes_of_a_program;
                });
