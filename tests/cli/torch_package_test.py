@@ -3,6 +3,7 @@
 
 import argparse
 import gzip
+import importlib.util
 import json
 import os
 import pathlib
@@ -50,6 +51,30 @@ def check_files(package, results):
     for path in package.rglob("*.py"):
         compile(path.read_text(), str(path), "exec")
     return faults
+
+
+def check_rotation(package, results):
+    """bench takes as many calls a sample, and as many sets of tensors, as the sweep took: by the memory clock and bus of the GPU that it ran on."""
+    spec = importlib.util.spec_from_file_location("rotation", package / "normtune_kernels/rotation.py")
+    rotation = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rotation)
+    cache = results["environment"]["device"]["cache_bytes"]
+    bytes_a_us = 2 * 2619 * 5120 / 8  # an H100's HBM3
+    faults, compared = [], 0
+    for record in results["records"]:
+        problem, measured = record["problem"], record.get("measurement")
+        if problem["op"] != "rms_norm" or not measured:
+            continue
+        shape = problem["mode"], problem["rows"], problem["cols"], 2
+        of_one = rotation.set_bytes(*shape)
+        sets = rotation.sets(of_one, cache)
+        windows = rotation.windows(sets, rotation.calls(*shape, bytes_a_us, measured["p50_us"]))
+        found = max(calls for _, calls in windows), of_one * sets
+        wanted = measured["launches_per_sample"], measured["rotation_bytes"]
+        compared += 1
+        if found != wanted:
+            faults.append(f"bench: {found} calls a sample and bytes of all sets, the sweep had {wanted}: {problem['key']}")
+    return faults[:5] if compared > 20 else faults + [f"bench: {compared} records were compared"]
 
 
 def compute_on_the_cpu(package):
@@ -113,6 +138,7 @@ def main():
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
         faults += check_files(folder.work / "package", results)
+        faults += check_rotation(folder.work / "package", results)
         results["environment"]["device"]["backend"] = "cpu"
         (folder.work / "cpu.json").write_text(json.dumps(results))
         equal = folder.run("normtune best results.json --format torch --out equal --batch-invariant")
