@@ -115,6 +115,10 @@ def check_with_torch(package, work):
     run("in graphs:", "1000 calls, 0 wrong", *check, **fake, FAKE_CAPTURE="1")
     run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
         "print(nt.calls() == {'tuned': 1, 'reference': 0})", **fake)
+    for words, code, expected in [((), 1, "bench: this times a GPU"), (("--shapes", "8x"), 2, "argument --shapes: invalid shapes value: '8x'")]:
+        refused = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.bench", *words], env=environment, capture_output=True, text=True)
+        if refused.returncode != code or expected not in refused.stderr or "Traceback" in refused.stderr:
+            faults.append(f"bench {words}: {refused.returncode} {refused.stderr}")
     (package / "normtune_kernels/kernels.txt").write_text("normtune_kernels 1\nstep\n")
     spoilt = subprocess.run([sys.executable, "-W", "ignore", "-c", "import normtune_kernels"], env=environment, capture_output=True, text=True)
     if "kernels.txt:2: neither a code" not in spoilt.stderr:

@@ -127,15 +127,24 @@ def recorded(mode, dtype, rows, cols, name):
     return None
 
 
+def shapes(text):
+    found = [tuple(map(int, shape.split("x"))) for shape in text.split(",")]
+    if any(len(shape) != 2 or min(shape) < 1 for shape in found):
+        raise ValueError
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shapes", default="1x1024,8192x1024")
+    parser.add_argument("--shapes", type=shapes, default="1x1024,8192x1024", metavar="MxN,…")
     parser.add_argument("--dtype", choices=["bf16", "fp16", "fp32"], default="bf16")
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        raise SystemExit("bench: this times a GPU, and PyTorch has none here")
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[arguments.dtype]
     torch_norm = torch.nn.functional.rms_norm
-    for shape in arguments.shapes.split(","):
-        rows, cols = map(int, shape.split("x"))
+    for rows, cols in arguments.shapes:
+        shape = f"{rows}x{cols}"
         weight = torch.ones(cols, device="cuda", dtype=dtype)
         x = torch.randn(min(rows, 64), cols, device="cuda", dtype=dtype)
         learnt, wanted = weight.clone().requires_grad_(), x.clone().requires_grad_()
