@@ -104,6 +104,7 @@ def main():
         work = folder.work
         (work / "results.json").write_bytes(gzip.decompress(RECORDED.read_bytes()))
         (work / "best.py").write_bytes(folder.run("normtune best results.json --format triton").stdout)
+        arguments.normtune = pathlib.Path(arguments.normtune).resolve()
         winners = run_launcher.winners(arguments.normtune, work, COLS)
         run_launcher.compile_launcher(arguments.normtune, work, COLS, MULTIPROCESSORS, arguments.cxx)
         words = [str(word) for shape in winners for word in shape]
