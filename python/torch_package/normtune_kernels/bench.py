@@ -9,6 +9,7 @@ on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with
 """
 
 import argparse
+import ctypes
 import pathlib
 import statistics
 import time
@@ -91,16 +92,28 @@ def inputs_of(mode, rows, cols, dtype, count):
         yield (x,) if mode == "forward" else (x, torch.randn_like(x), scales)
 
 
+def attributes(*numbers):
+    """Of the current device, by CUDA's numbers for them; 0: not told. From the driver, as the sweep has them."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    at, found = ctypes.c_int(), []
+    cuda.cuDeviceGet(ctypes.byref(at), torch.cuda.current_device())
+    for number in numbers:
+        value = ctypes.c_int()
+        cuda.cuDeviceGetAttribute(ctypes.byref(value), number, at)
+        found.append(value.value)
+    return found
+
+
 def device(mode, pair, rows, cols, dtype, samples=30):
     """The medians of microseconds of both calls of `pair`, sampled in turn."""
-    properties = torch.cuda.get_device_properties()
+    clock_khz, bus_bits, cache_bytes = attributes(36, 37, 38)  # of the memory; bytes of the L2
     element = torch.finfo(dtype).bits // 8
     of_one = rotation.set_bytes(mode, rows, cols, element)
-    count = rotation.sets(of_one, properties.L2_cache_size)
+    count = rotation.sets(of_one, cache_bytes)
     inputs = list(inputs_of(mode, rows, cols, dtype, count))
-    rate = 2.0 * properties.memory_clock_rate / 1e3 * properties.memory_bus_width / 8 or 1e6
-    cold = of_one * count >= rotation.OVER_CACHE * properties.L2_cache_size
-    other = None if cold else torch.zeros(2 * properties.L2_cache_size // 4, device="cuda")
+    rate = 2 * clock_khz / 1e3 * bus_bits / 8 or 1e6
+    cold = of_one * count >= rotation.OVER_CACHE * cache_bytes
+    other = None if cold else torch.zeros(2 * cache_bytes // 4, device="cuda")
     before = (lambda: None) if cold else (lambda: other.sum())
     timer = Timer()
     rotations = []
