@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "space/reproducibility.h"
 #include "support/escape.h"
 
 namespace normtune {
@@ -74,7 +75,8 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
     return out;
 }
 
-/// Problems of which the plan kept nothing, and the rule that took the most of each: "nothing of …: cpu.dgamma took 1 of 1 (…)".
+/// Problems of which the plan kept nothing, and the rule that took the most of each, or that of --deterministic where it took what the
+/// others had left: "nothing of …: cpu.dgamma took 1 of 1 (…)".
 std::string nothing_kept_text(const Results& results) {
     std::string out;
     std::size_t shown = 0;
@@ -82,8 +84,11 @@ std::string nothing_kept_text(const Results& results) {
         if (plan.kept > 0 || plan.stored() || plan.pruned.empty() || cut_short(plan)) {
             continue;
         }
-        const auto most =
-            std::max_element(plan.pruned.begin(), plan.pruned.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
+        const auto asked =
+            std::ranges::find_if(plan.pruned, [](const auto& it) { return it.rule == deterministic_rule_name && it.count > 0; });
+        const auto most = asked != plan.pruned.end()
+                              ? asked
+                              : std::ranges::max_element(plan.pruned, [](const auto& a, const auto& b) { return a.count < b.count; });
         if (++shown <= most_faults_shown) {
             out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", for_terminal(plan.problem_key),
                                for_terminal(most->rule), most->count, plan.points, for_terminal(most->reason));

@@ -77,7 +77,7 @@ Rule deterministic_rule(Backend backend) {
             others += fmt::format("{}{} != {}", others.empty() ? "" : " && ", row.name, axis_text(row.axis, value));
         }
     }
-    return {"deterministic", fmt::format("{} || ({})", keep, others), false, "--deterministic", 0};
+    return {std::string(deterministic_rule_name), fmt::format("{} || ({})", keep, others), false, "--deterministic", 0};
 }
 
 }  // namespace normtune

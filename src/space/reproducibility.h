@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/problem.h"
@@ -25,6 +26,8 @@ std::string varies_from_run_to_run(const Configuration& configuration, const Pro
 
 /// What an axis does to bits, in a few words: "a row's, gpu", "dgamma varies: atomic (gpu), partials (cpu)"; empty: nothing.
 std::string bits_help(const AxisRow& row);
+
+inline constexpr std::string_view deterministic_rule_name = "deterministic";
 
 /// The rule of --deterministic: it takes the configurations that vary.
 Rule deterministic_rule(Backend backend);

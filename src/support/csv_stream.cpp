@@ -259,7 +259,7 @@ void CsvReader::split_quoted(std::string_view record) {
 
 CsvColumns::CsvColumns(CsvReader& reader) {
     if (reader.line() == 0 && !reader.next()) {
-        throw InputError(fmt::format("{}: is empty; a results file is needed", reader.file()));
+        throw InputError(fmt::format("{}: is empty; a CSV begins with a line of column names", reader.file()));
     }
     if (!reader.fields().empty() && reader.fields().front().starts_with("\x1f\x8b")) {
         throw InputError(fmt::format("{}: is compressed; gunzip it first", reader.file()));

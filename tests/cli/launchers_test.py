@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What best exports, as launchers use it: a C++ program that launches emitted kernels by the header, and a Triton kernel compiled by the module."""
+"""What best exports, as launchers use it: a C++ program that launches emitted kernels by the header, through a libcuda that computes on the CPU, and a
+Triton kernel compiled by the module."""
 
 import argparse
 import gzip
@@ -11,59 +12,14 @@ import sys
 
 import harness
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import run_launcher  # noqa: E402
+
 SKIP = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "results/h100/llama3.json.gz"
 COLS = 4096
-MODES = {"forward": "nt_forward", "backward": "nt_backward"}
 MULTIPROCESSORS = 132
-
-# A dispatcher from shapes to launches: all that it knows of a configuration comes from the header. The driver behind it writes calls down.
-PROGRAM = r"""
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include "best.h"
-
-struct FakeDriver {
-    void launch(const char* kernel, long long programs, int threads) { std::printf("%s %lld %d\n", kernel, programs, threads); }
-};
-
-long long programs(const normtune_best::Launch& l, long long rows, int multiprocessors) {
-    using normtune_best::Grid;
-    const long long tiles = (rows + l.rows_per_program - 1) / l.rows_per_program;
-    const long long most = static_cast<long long>(l.programs_per_sm) * std::max(1, multiprocessors - l.unit_margin);
-    switch (l.grid) {
-        case Grid::per_row: return rows;
-        case Grid::packed: return tiles;
-        case Grid::persistent_strided: return std::min(tiles, most);
-        case Grid::persistent_balanced: {
-            const long long taken = std::min(tiles, most);
-            const long long each = (tiles + taken - 1) / taken;
-            return (tiles + each - 1) / each;
-        }
-        case Grid::persistent_contiguous: break;
-    }
-    const long long taken = std::min(tiles, most);
-    const long long share = ((rows + taken - 1) / taken + l.rows_per_program - 1) / l.rows_per_program * l.rows_per_program;
-    return (rows + share - 1) / share;
-}
-
-int main(int argc, char** argv) {
-    using namespace normtune_best;
-    FakeDriver driver;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const long long rows = std::atoll(argv[i + 1]);
-        const bool backward = argv[i][0] == 'b';
-        const auto choice = best(Op::rms_norm, backward ? Mode::backward : Mode::forward, Dtype::bf16, Casting::llama, rows, COLS);
-        if (!choice || !choice->exact) return 1;
-        const normtune_best::Launch& l = choice->launch;
-        const bool beside = backward && l.dgamma == Dgamma::beside; // then further programs sum gamma's gradient, reduce_cols columns each
-        driver.launch(backward ? "nt_backward" : "nt_forward",
-                      programs(l, rows, MULTIPROCESSORS) + (beside ? (COLS + l.reduce_cols - 1) / l.reduce_cols : 0), l.num_warps * 32);
-    }
-}
-"""
 
 # A program takes ROWS_PER_PROGRAM rows, each in passes of BLOCK_SIZE columns.
 KERNEL = """
@@ -114,6 +70,30 @@ def in_this(text):
     return text.replace("COLS", str(COLS)).replace("MULTIPROCESSORS", str(MULTIPROCESSORS))
 
 
+def run_on_the_cpu(work, emitted, cxx):
+    """The emitted kernels launched by the header, where libcuda is a driver that computes on the CPU: machine code becomes its text."""
+    (work / "driver").mkdir()
+    subprocess.run([cxx, "-std=c++17", "-O1", "-shared", "-fPIC", ROOT / "tests/cli/torch_package/fake_cuda.cpp", "-o", work / "driver/libcuda.so.1"], check=True)
+    faults = []
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(work / "driver"))
+
+    def launched():
+        return subprocess.run(["./launcher", *run_launcher.run_words(emitted)], cwd=work, capture_output=True, text=True, timeout=120, env=environment)
+
+    for folder, _ in emitted.values():
+        faults += [] if (folder / "kernel.cubin").read_bytes()[:4] == b"\x7fELF" else [f"{folder} has no machine code"]
+        (folder / "kernel.cubin").write_text(f"bf16 bf16 0 {COLS} {COLS} - 0")
+    good = launched()
+    if good.returncode != 0 or len(emitted) < 2 or good.stdout.count(" 0 of ") != len(emitted):
+        faults.append(f"launches of {len(emitted)} emitted kernels: {good.returncode} {good.stdout}{good.stderr}")
+    for folder, _ in emitted.values():
+        (folder / "kernel.cubin").write_text(f"bf16 bf16 1 {COLS} {COLS} - 0")  # whose gamma is another
+    spoilt = launched()
+    if spoilt.returncode != 1 or " 0 of " in spoilt.stdout:
+        faults.append(f"a wrong kernel is not told: {spoilt.returncode} {spoilt.stdout}{spoilt.stderr}")
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
@@ -123,29 +103,26 @@ def main():
     with harness.Folder(arguments.normtune) as folder:
         work = folder.work
         (work / "results.json").write_bytes(gzip.decompress(RECORDED.read_bytes()))
-        for form, name in (("cpp", "best.h"), ("triton", "best.py")):
-            (work / name).write_bytes(folder.run(f"normtune best results.json --format {form}").stdout)
-        winners = {(w["problem"]["mode"], w["problem"]["rows"]): w["configuration"]
-                   for w in json.loads(folder.run("normtune best results.json --format json").stdout)["runs"][0]["winners"]
-                   if w["problem"]["key"].startswith("rms_norm/") and w["problem"]["cols"] == w["problem"]["row_stride"] == COLS and w["problem"]["mode"] in MODES}
-
-        (work / "launcher.cpp").write_text(in_this(PROGRAM))
-        made = subprocess.run([arguments.cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", "launcher", "launcher.cpp"], cwd=work, capture_output=True, text=True)
-        if made.returncode != 0:
-            raise SystemExit(f"the launcher does not compile:\n{made.stderr}")
+        (work / "best.py").write_bytes(folder.run("normtune best results.json --format triton").stdout)
+        arguments.normtune = pathlib.Path(arguments.normtune).resolve()
+        winners = run_launcher.winners(arguments.normtune, work, COLS)
+        run_launcher.compile_launcher(arguments.normtune, work, COLS, MULTIPROCESSORS, arguments.cxx)
         words = [str(word) for shape in winners for word in shape]
-        launched = subprocess.run(["./launcher", *words], cwd=work, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
-        if not winners or len(launched) != len(winners):
-            faults.append(f"{len(launched)} launches of {len(winners)}")
-        for i, ((mode, rows), line) in enumerate(zip(winners, launched)):
-            emitted = folder.run(f"normtune emit --problem rms_norm/{mode}/bf16/llama/{rows}x{COLS} --config {winners[mode, rows]['key']} --arch sm_90 --out emitted-{i}")
-            if b"needs NVRTC" in emitted.stderr:
-                print("there is no NVRTC here: the launches are not compared with those of emitted kernels")
-                break
-            launches = json.loads((work / f"emitted-{i}/launch.json").read_text())["launches"]
-            main_launch = next(launch for launch in launches if launch["kernel"] == MODES[mode])
-            wanted = f"{main_launch['kernel']} {main_launch['grid'][0]} {main_launch['block'][0]}"
+        said = subprocess.run(["./launcher", "say", *words], cwd=work, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+        if not winners or len(said) != len(winners):
+            faults.append(f"{len(said)} launches of {len(winners)}")
+        emitted = {}
+        has_nvrtc = b"needs NVRTC" not in folder.run(f"normtune emit --problem rms_norm/forward/bf16/llama/1x{COLS} --arch sm_90 --out tried --config "
+                                                     "w4.t128.r1.row.registers.even.per_row").stderr
+        for (mode, rows), line in zip(winners, said if has_nvrtc else []):
+            emitted[mode, rows] = run_launcher.emit(arguments.normtune, work, mode, rows, COLS, winners[mode, rows]["key"], "sm_90")
+            launch = emitted[mode, rows][1]
+            wanted = f"{launch['kernel']} {launch['grid'][0]} {launch['block'][0]}"
             faults += [] if line == wanted else [f"{mode} {rows}: the launcher says {line}, the emitted kernel {wanted}"]
+        if has_nvrtc:
+            faults += run_on_the_cpu(work, {rows: of for (mode, rows), of in emitted.items() if mode == "forward" and rows <= 1024}, arguments.cxx)
+        else:
+            print("there is no NVRTC here: the launches are not compared with those of emitted kernels, and none is launched")
 
         python = python_with_triton()
         if python is None:

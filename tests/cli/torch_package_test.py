@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""best --format torch: the package's files, what is refused, and, where this Python has PyTorch, the package itself on the CPU."""
+"""best --format torch: the package's files and what is refused; with --computing, for which Python needs PyTorch, the package itself on the CPU."""
 
 import argparse
 import gzip
+import importlib.util
 import json
 import os
 import pathlib
@@ -52,6 +53,30 @@ def check_files(package, results):
     return faults
 
 
+def check_rotation(package, results):
+    """bench takes as many calls a sample, and as many sets of tensors, as the sweep took: by the memory clock and bus of the GPU that it ran on."""
+    spec = importlib.util.spec_from_file_location("rotation", package / "normtune_kernels/rotation.py")
+    rotation = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rotation)
+    cache = results["environment"]["device"]["cache_bytes"]
+    bytes_a_us = 2 * 2619 * 5120 / 8  # an H100's HBM3
+    faults, compared = [], 0
+    for record in results["records"]:
+        problem, measured = record["problem"], record.get("measurement")
+        if problem["op"] != "rms_norm" or not measured:
+            continue
+        shape = problem["mode"], problem["rows"], problem["cols"], 2
+        of_one = rotation.set_bytes(*shape)
+        sets = rotation.sets(of_one, cache)
+        windows = rotation.windows(sets, rotation.calls(*shape, bytes_a_us, measured["p50_us"]))
+        found = max(calls for _, calls in windows), of_one * sets
+        wanted = measured["launches_per_sample"], measured["rotation_bytes"]
+        compared += 1
+        if found != wanted:
+            faults.append(f"bench: {found} calls a sample and bytes of all sets, the sweep had {wanted}: {problem['key']}")
+    return faults[:5] if compared > 20 else faults + [f"bench: {compared} records were compared"]
+
+
 def compute_on_the_cpu(package):
     """Machine code becomes a line of text that torch_package/fake_cuda.cpp reads."""
     codes, entry, texts = [], [], {}
@@ -90,6 +115,10 @@ def check_with_torch(package, work):
     run("in graphs:", "1000 calls, 0 wrong", *check, **fake, FAKE_CAPTURE="1")
     run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
         "print(nt.calls() == {'tuned': 1, 'reference': 0})", **fake)
+    for words, code, expected in [((), 1, "bench: this times a GPU"), (("--shapes", "8x"), 2, "argument --shapes: invalid shapes value: '8x'")]:
+        refused = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.bench", *words], env=environment, capture_output=True, text=True)
+        if refused.returncode != code or expected not in refused.stderr or "Traceback" in refused.stderr:
+            faults.append(f"bench {words}: {refused.returncode} {refused.stderr}")
     (package / "normtune_kernels/kernels.txt").write_text("normtune_kernels 1\nstep\n")
     spoilt = subprocess.run([sys.executable, "-W", "ignore", "-c", "import normtune_kernels"], env=environment, capture_output=True, text=True)
     if "kernels.txt:2: neither a code" not in spoilt.stderr:
@@ -100,7 +129,11 @@ def check_with_torch(package, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
+    parser.add_argument("--computing", action="store_true", help="import the package and compare what it computes, and nothing else")
     arguments = parser.parse_args()
+    if arguments.computing and subprocess.run([sys.executable, "-c", "import torch, setuptools"], capture_output=True).returncode != 0:
+        print(f"{sys.executable} has no PyTorch and setuptools: the package for PyTorch is not imported, and nothing of it computes")
+        return SKIP
     faults = []
     with harness.Folder(arguments.normtune) as folder:
         results = few_problems()
@@ -112,7 +145,12 @@ def main():
         if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"5 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
+        if arguments.computing:
+            faults += check_with_torch(folder.work / "package", folder.work)
+            print("\n".join(faults))
+            return 1 if faults else 0
         faults += check_files(folder.work / "package", results)
+        faults += check_rotation(folder.work / "package", results)
         results["environment"]["device"]["backend"] = "cpu"
         (folder.work / "cpu.json").write_text(json.dumps(results))
         equal = folder.run("normtune best results.json --format torch --out equal --batch-invariant")
@@ -127,10 +165,6 @@ def main():
                 faults.append(f"{words}: {refused.returncode} {refused.stderr.decode()}")
         if (folder.work / "other").exists():
             faults.append("a refused command left its folder")
-        if subprocess.run([sys.executable, "-c", "import torch, setuptools"], capture_output=True).returncode == 0:
-            faults += check_with_torch(folder.work / "package", folder.work)
-        else:
-            print("this Python has no PyTorch and setuptools: the package is not imported, and nothing of it computes")
     print("\n".join(faults))
     return 1 if faults else 0
 

@@ -4,10 +4,13 @@
 #include <fstream>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "devices/cpu/cpu_device.h"
+#include "devices/cpu/sampling.h"
 #include "devices/cpu_reference.h"
 #include "devices/registry.h"
 #include "kernels/cpu/instruction_sets.h"
@@ -218,6 +221,20 @@ TEST_F(CpuDeviceTest, SamplesAreAsManyAsAskedForOrWithinTheTimeCap) {
     }
     EXPECT_EQ(device_->sample(kernel.get(), *buffers, {.samples = 1000, .time_cap_us = 1e-3}).us.size(), 1U);
     EXPECT_EQ(device_->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 3}).us.size(), 3U);
+}
+
+// One sample of a round was all that a trial had where the scheduler took its processor away: a copy of 2 us had 1,000.
+TEST_F(CpuDeviceTest, AnInterruptedSampleIsNotTheOnlyOne) {
+    const auto buffers = device_->allocate(small(Mode::forward), {.rotation_bytes = 1 << 18, .seed = 9});
+    int launches = 0;
+    const auto launch = [&](int) {
+        // The first three may be asked how many make a sample.
+        std::this_thread::sleep_for(std::chrono::microseconds(++launches == 4 ? 20'000 : 20));
+    };
+    const SampleBatch batch = cpu::take_samples(dynamic_cast<cpu::CpuBuffers&>(*buffers),
+                                                {.cold = true, .samples = 5, .time_cap_us = 5'000}, 1, {launch, [](int) {}});
+    EXPECT_GT(launches, 4);
+    EXPECT_EQ(batch.us.size(), 5U);
 }
 
 TEST_F(CpuDeviceTest, RepeatedBackwardInPlaceStaysFinite) {

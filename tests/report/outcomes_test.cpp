@@ -49,6 +49,15 @@ TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheMost) {
               "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: cpu.dgamma took 7 of 9 (not on a CPU)\n");
 }
 
+TEST(Outcomes, WhereAnOptionTookTheRestItIsTheReason) {
+    Results results;
+    results.plans.push_back(
+        {"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"deterministic", "--deterministic", 2}}, {}});
+    EXPECT_EQ(outcomes_text(results),
+              "0 trials: 0 passed.\n"
+              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: deterministic took 2 of 9 (--deterministic)\n");
+}
+
 TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
     Results results;
     results.plans.push_back(

@@ -2,18 +2,22 @@
 
     python -m normtune_kernels.bench [--shapes 1x1024,8192x1024] [--dtype bf16]
 
-Host: microseconds until a call returns, of calls that the GPU keeps up with, the least of rounds that alternate. Device: microseconds of the
-kernels in a CUDA graph over inputs that change, cold as far as they exceed the last-level cache; beside it what the table says that the
-winner took when it was measured.
+Host: microseconds until a call returns, of calls that the GPU keeps up with, the least of rounds that alternate. Device: microseconds of a
+call, as `normtune sweep` measures it: the median of a CUDA graph's replays, which rotate over sets of inputs and outputs, as many sets and calls
+as there, and are queued while the device is held, so that nothing of the host's is in them. Beside it what the winner took in that sweep, where it ran
+on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU.
 """
 
 import argparse
+import ctypes
 import pathlib
+import statistics
 import time
 
 import torch
 
 import normtune_kernels as nt
+from normtune_kernels import rotation
 
 
 def host(calls, count=200, rounds=30):
@@ -29,47 +33,131 @@ def host(calls, count=200, rounds=30):
     return least
 
 
-def device(call, sets, rounds=15):
-    """The median of microseconds a call, of a graph that goes through all sets of inputs."""
-    for inputs in sets[:3]:
-        call(*inputs)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        kept = [call(*inputs) for inputs in sets]
-    times = []
-    for _ in range(rounds):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1000 / len(sets))
-    del kept
-    return sorted(times)[len(times) // 2]
+class Timer:
+    """Microseconds of what is queued on the device, which is held meanwhile and begins with everything in place."""
+
+    LONGEST = 2**30  # cycles, about half a second
+
+    def __init__(self):
+        self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        self.cycles = 2**16
+
+    def us(self, queue, before=lambda: None):
+        while True:
+            torch.cuda.synchronize()
+            torch.cuda._sleep(self.cycles)
+            before()
+            self.begin.record()
+            queue()
+            self.end.record()
+            held = not self.begin.query()
+            self.end.synchronize()
+            if held:
+                return self.begin.elapsed_time(self.end) * 1000
+            if self.cycles >= self.LONGEST:
+                raise SystemExit("bench: the device begins before its work is queued (CUDA_LAUNCH_BLOCKING?), so nothing can be timed")
+            self.cycles *= 2
 
 
-def recorded(mode, dtype, rows, cols):
-    """The p50 of the table for this very shape, or None."""
-    entry = ""
+class Rotation:
+    """Graphs of calls over sets of inputs; each set's outputs have a place of their own, too."""
+
+    def __init__(self, timer, call, inputs, calls, before):
+        self.timer, self.before, self.samples = timer, before, 0
+        outputs = [None] * len(inputs)
+        pool = torch.cuda.graph_pool_handle()
+        self.graphs = []
+        for first, count in rotation.windows(len(inputs), calls):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=pool):
+                for i in range(first, first + count):
+                    at = i % len(inputs)
+                    outputs[at] = None  # first, so that the call gets the same memory again
+                    outputs[at] = call(*inputs[at])
+            graph.replay()  # a first one is slower than all others
+            self.graphs.append((graph, count))
+        self.outputs = outputs
+
+    def us(self):
+        graph, count = self.graphs[self.samples % len(self.graphs)]
+        self.samples += 1
+        return self.timer.us(graph.replay, self.before) / count
+
+
+def inputs_of(mode, rows, cols, dtype, count):
+    """x; or x, dy and the scales of x's rows."""
+    for _ in range(count):
+        x = torch.randn(rows, cols, device="cuda", dtype=dtype)
+        scales = torch.rsqrt(x.float().square().mean(-1) + 1e-6)
+        yield (x,) if mode == "forward" else (x, torch.randn_like(x), scales)
+
+
+def attributes(*numbers):
+    """Of the current device, by CUDA's numbers for them; 0: not told. From the driver, as the sweep has them."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    at, found = ctypes.c_int(), []
+    cuda.cuDeviceGet(ctypes.byref(at), torch.cuda.current_device())
+    for number in numbers:
+        value = ctypes.c_int()
+        cuda.cuDeviceGetAttribute(ctypes.byref(value), number, at)
+        found.append(value.value)
+    return found
+
+
+def device(mode, pair, rows, cols, dtype, samples=30):
+    """The medians of microseconds of both calls of `pair`, sampled in turn."""
+    clock_khz, bus_bits, cache_bytes = attributes(36, 37, 38)  # of the memory; bytes of the L2
+    element = torch.finfo(dtype).bits // 8
+    of_one = rotation.set_bytes(mode, rows, cols, element)
+    count = rotation.sets(of_one, cache_bytes)
+    inputs = list(inputs_of(mode, rows, cols, dtype, count))
+    rate = 2 * clock_khz / 1e3 * bus_bits / 8 or 1e6
+    cold = of_one * count >= rotation.OVER_CACHE * cache_bytes
+    other = None if cold else torch.zeros(2 * cache_bytes // 4, device="cuda")
+    before = (lambda: None) if cold else (lambda: other.sum())
+    timer = Timer()
+    rotations = []
+    for call in pair:
+        for one in inputs[:3]:
+            call(*one)
+        first_us = min(timer.us(lambda: call(*inputs[i % count])) for i in range(3))
+        rotations.append(Rotation(timer, call, inputs, rotation.calls(mode, rows, cols, element, rate, first_us), before))
+    times = [[one.us() for one in rotations] for _ in range(samples)]
+    return [statistics.median(of) for of in zip(*times)]
+
+
+def recorded(mode, dtype, rows, cols, name):
+    """What the table has for this very shape, measured on a GPU of this name, or None."""
+    entry, here = "", False
     for line in (pathlib.Path(nt.__file__).parent / "kernels.txt").read_text().splitlines():
         words = line.split()
-        if words[0] == "entry":
+        if words[0] == "device":
+            here = words[3:] == name.split()
+        elif words[0] == "entry":
             entry = words[1:]
-        elif words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[-3] == str(rows):
+        elif here and words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[-3] == str(rows):
             return float(words[-2])
     return None
 
 
+def shapes(text):
+    found = [tuple(map(int, shape.split("x"))) for shape in text.split(",")]
+    if any(len(shape) != 2 or min(shape) < 1 for shape in found):
+        raise ValueError
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shapes", default="1x1024,8192x1024")
+    parser.add_argument("--shapes", type=shapes, default="1x1024,8192x1024", metavar="MxN,…")
     parser.add_argument("--dtype", choices=["bf16", "fp16", "fp32"], default="bf16")
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        raise SystemExit("bench: this times a GPU, and PyTorch has none here")
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[arguments.dtype]
     torch_norm = torch.nn.functional.rms_norm
-    for shape in arguments.shapes.split(","):
-        rows, cols = map(int, shape.split("x"))
+    for rows, cols in arguments.shapes:
+        shape = f"{rows}x{cols}"
         weight = torch.ones(cols, device="cuda", dtype=dtype)
         x = torch.randn(min(rows, 64), cols, device="cuda", dtype=dtype)
         learnt, wanted = weight.clone().requires_grad_(), x.clone().requires_grad_()
@@ -77,16 +165,13 @@ def main():
             lambda: nt.rms_norm(x, weight, 1e-6), lambda: torch_norm(x, (cols,), weight, 1e-6),
             lambda: nt.rms_norm(wanted, learnt, 1e-6), lambda: torch_norm(wanted, (cols,), learnt, 1e-6)])
         print(f"{shape} host: {ours:.2f} µs, F.rms_norm {theirs:.2f} µs; with gradients wanted {ours_grad:.2f} µs, F.rms_norm {theirs_grad:.2f} µs")
-        count = max(20, min(1000, 400 * 2**20 // (3 * x.element_size() * rows * cols)))
-        sets = [(torch.randn(rows, cols, device="cuda", dtype=dtype), torch.randn(rows, cols, device="cuda", dtype=dtype)) for _ in range(count)]
-        scales = torch.rsqrt(sets[0][0].float().square().mean(-1) + 1e-6)
-        calls = {"forward": (lambda x, dy: nt.rms_norm(x, weight, 1e-6), lambda x, dy: torch_norm(x, (cols,), weight, 1e-6)),
-                 "backward": (lambda x, dy: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
-                              lambda x, dy: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
-        for mode, (our, their) in calls.items():
-            mine = device(our, sets)
-            sweep = recorded(mode, arguments.dtype, rows, cols)
-            print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {device(their, sets):.2f} µs" + (f", in the sweep {sweep:.2f} µs" if sweep else ""))
+        calls = {"forward": (lambda x: torch.ops.normtune.rms_norm(x, weight, 1e-6, 0, 0), lambda x: torch_norm(x, (cols,), weight, 1e-6)),
+                 "backward": (lambda x, dy, scales: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
+                              lambda x, dy, scales: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
+        for mode, pair in calls.items():
+            mine, theirs = device(mode, pair, rows, cols, dtype)
+            sweep = recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name())
+            print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs" + (f", in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %)" if sweep else ""))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// A libcuda.so.1 that computes on the CPU what a kernel of a package for PyTorch would. Its machine code is a line of text:
-// DTYPE WEIGHT_DTYPE OFFSET COLS ROW_STRIDE DGAMMA GROUPS_IN_MEMORY
+// A libcuda.so.1 that computes on the CPU what a kernel of a package for PyTorch, or one that emit wrote, would. Its machine code is a line
+// of text: DTYPE WEIGHT_DTYPE OFFSET COLS ROW_STRIDE DGAMMA GROUPS_IN_MEMORY
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -211,6 +211,9 @@ int cuGetErrorName(int, const char** name) {
     *name = "CUDA_ERROR_LAUNCH_FAILED";
     return 0;
 }
+int cuInit(unsigned) {
+    return 0;
+}
 int cuDeviceGet(int* device, int) {
     return *device = 0;
 }
@@ -283,6 +286,14 @@ int cuMemAlloc_v2(void** at, std::size_t bytes) {
     }
     *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::memset(*at, 0x7f, bytes);
+    return 0;
+}
+int cuMemcpyHtoD_v2(void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    return 0;
+}
+int cuMemcpyDtoH_v2(void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
     return 0;
 }
 int cuMemsetD8Async(void* at, unsigned char value, std::size_t bytes, void*) {

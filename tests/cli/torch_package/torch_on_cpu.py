@@ -1,6 +1,10 @@
 """What of a package for PyTorch can be tried without a GPU: results, gradients, tracing, errors. Ends with 1 at what is wrong."""
 
+import collections
+import contextlib
 import copy
+import types
+from unittest import mock
 
 import torch
 
@@ -117,9 +121,61 @@ def errors():
     refused("two dimensions", "over the last dimension alone", lambda: nt.RMSNorm((2, 48)))
 
 
+def timing():
+    """bench: each set is used as often as any other, keeps its outputs, and what the device did not wait for is sampled again."""
+    from normtune_kernels import bench
+    order, late = [], [3]
+
+    class Event:
+        def __init__(self, **_):
+            pass
+
+        def record(self):
+            order.append("event")
+
+        def query(self):
+            late[0] -= 1
+            return late[0] >= 0
+
+        def synchronize(self):
+            pass
+
+        def elapsed_time(self, _):
+            return 0.24
+
+    class Graph:
+        def replay(self):
+            order.append("replay")
+
+    cuda = types.SimpleNamespace(Event=Event, CUDAGraph=Graph, graph=lambda graph, pool: contextlib.nullcontext(), graph_pool_handle=lambda: 0,
+                                 synchronize=lambda: None, _sleep=lambda cycles: order.append(cycles))
+    with mock.patch.object(torch, "cuda", cuda):
+        timer = bench.Timer()
+        least = timer.cycles
+        expect(timer.us(lambda: order.append("work"), lambda: order.append("before")) == 240.0, "microseconds of a sample")
+        expect([word for word in order if type(word) is int] == [least, 2 * least, 4 * least, 8 * least], f"held ever longer: {order}")
+        expect(order[-5:] == [8 * least, "before", "event", "work", "event"], f"the order of a sample: {order}")
+        late[0] = 1000
+        refused_by_exit = False
+        try:
+            timer.us(lambda: None)
+        except SystemExit:
+            refused_by_exit = True
+        expect(refused_by_exit, "a device that cannot be held")
+        late[0] = 0
+        for sets, calls, graphs in ((5, 25, 1), (5, 23, 1), (7, 3, 3)):
+            used = collections.Counter()
+            made = bench.Rotation(timer, lambda at: used.update([at]) or (at,), [(at,) for at in range(sets)], calls, lambda: None)
+            expect(len(made.graphs) == graphs and len(set(used.values())) == 1 and len(used) == sets, f"{sets} sets, {calls} calls: {used}")
+            expect(made.outputs == [(at,) for at in range(sets)], f"outputs of {sets} sets")
+            expect(made.us() == 240.0 / made.graphs[0][1], "microseconds of a call")
+    expect(bench.recorded("forward", "bf16", 128, 4096, "NVIDIA H100 80GB HBM3") is not None, "what the sweep had")
+    expect(bench.recorded("forward", "bf16", 128, 4096, "NVIDIA H200") is None, "what another GPU had")
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
-    for part in (gradients, shapes, module, tracing, errors):
+    for part in (gradients, shapes, module, tracing, errors, timing):
         part()
     print(*FAULTS, sep="\n")
     raise SystemExit(1 if FAULTS else 0)
