@@ -4,6 +4,7 @@ import collections
 import csv
 import functools
 import json
+import math
 import statistics
 
 from figure_base import figure, span
@@ -50,6 +51,44 @@ def recorded__short_apart(files):
     apart = [1000 * (max(one["p50_us"] for one in measurements) - min(one["p50_us"] for one in measurements))
              for device in ("h100_a", "h100_b") for measurements in repeated(files, device).values() if usual_us(measurements) < 10]
     return span(apart, "{:.0f}") + " ns"
+
+
+def between_runs(measurements):
+    """Standard deviation of log(ratio) of two runs."""
+    times = [math.log(one["p50_us"]) for one in measurements]
+    return math.sqrt(2) * statistics.stdev(times)
+
+
+def unstable(files):
+    """Of trials that differ by more than three times what two runs are taken to differ by, and of the others."""
+    of_all = [between_runs(measurements) for device in ("h100_a", "h100_b", "h100_c") for measurements in repeated(files, device).values()]
+    return [one for one in of_all if one > 0.009], [one for one in of_all if one <= 0.009]
+
+
+@figure
+def recorded__unstable(files):
+    few, others = unstable(files)
+    return f"{len(few)} of {len(few) + len(others)}"
+
+
+@figure
+def recorded__unstable_apart(files):
+    return span([100 * one for one in unstable(files)[0]], "{:.1f}") + " %"
+
+
+@figure
+def recorded__stable_apart(files):
+    return f"{100 * statistics.median(unstable(files)[1]):.2f} %"
+
+
+@figure
+def recorded__third_trials(files):
+    return str(len(repeated(files, "h100_c")))
+
+
+@figure
+def recorded__third_short(files):
+    return str(len(repeated(files, "h100_c")) - len(long_ones(files, "h100_c")))
 
 
 @figure

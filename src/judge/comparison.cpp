@@ -163,6 +163,12 @@ std::vector<std::string> remarks_on(const Comparison& comparison) {
             "run a side nothing tells them from changes; several runs a side do (normtune sweep --repeat 3)",
             both_ways));
     }
+    if (const auto few = std::ranges::count_if(comparison.pairs, &Pair::is_maybe_unstable)) {
+        remarks.push_back(fmt::format(
+            "{} pair{} moved, and so few did that each may be a trial that differs from run to run by far more than the others: "
+            "several runs a side tell (normtune sweep --repeat 3)",
+            few, few == 1 ? "" : "s"));
+    }
     for (const ResultRows* side : {comparison.baseline, comparison.candidate}) {
         if (comparison.settings.metric == Metric::latency && side->stored.problems > 0) {
             remarks.push_back(
@@ -179,10 +185,10 @@ Verdict judge(const Pair& pair, double threshold, double margin) {
         return Verdict::same_code;
     }
     if (pair.low > 1 && pair.ratio >= 1 + threshold) {
-        return pair.both_ways ? Verdict::ambiguous : Verdict::slower;
+        return pair.unsettled() ? Verdict::ambiguous : Verdict::slower;
     }
     if (pair.high < 1 && pair.ratio <= 1 / (1 + threshold)) {
-        return pair.both_ways ? Verdict::ambiguous : Verdict::faster;
+        return pair.unsettled() ? Verdict::ambiguous : Verdict::faster;
     }
     // Finding nothing is no discovery: correcting this for the number of pairs would only make it harder to say.
     const double bound = std::log1p(threshold + margin);

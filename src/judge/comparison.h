@@ -54,7 +54,8 @@ struct Pair {
     Evidence evidence = Evidence::none;
     std::uint8_t differs = 0;  // a bit a Facet in which the two differ though they must not: not judged
     bool same_code : 1 = false;
-    bool both_ways : 1 = false;  // it moved, and as many moved the other way: one run a side cannot tell whether by a change
+    bool both_ways : 1 = false;        // it moved, and as many moved the other way: one run a side cannot tell whether by a change
+    bool may_be_unstable : 1 = false;  // it moved, and hardly any other did: one run a side cannot tell its trial from an unstable one
     float degrees = 0;
     float half_width = 0;      // of log(ratio)'s interval for this pair alone: what "same" rests on
     float shift = 0;           // the part of it that stands for what moved the copies
@@ -68,6 +69,9 @@ struct Pair {
 
     bool both() const { return baseline != no_row && candidate != no_row; }
     bool is_of_both_ways() const { return both_ways; }
+    bool is_maybe_unstable() const { return may_be_unstable; }
+    /// It moved by more than its noise, and one run a side cannot tell whether by a change.
+    bool unsettled() const { return both_ways || may_be_unstable; }
     bool judged() const { return both() && differs == 0; }
 };
 

@@ -83,6 +83,9 @@ std::string Comparison::note(const Pair& pair) const {
     if (pair.both_ways) {
         add("as many moved the other way by as much: several runs a side tell");
     }
+    if (pair.may_be_unstable) {
+        add("hardly any other moved that way, so its trial may be unstable from run to run: several runs a side tell");
+    }
     if (pair.evidence == Evidence::quantiles) {
         add("rests on quantiles");
     }

@@ -40,7 +40,8 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
             break;
         case Verdict::ambiguous:
             out.result = policy.ambiguous;
-            out.reason = pair.differs != 0 || pair.both_ways ? note : fmt::format("cannot be told: {}", interval_text(pair.low, pair.high));
+            out.reason =
+                pair.differs != 0 || pair.unsettled() ? note : fmt::format("cannot be told: {}", interval_text(pair.low, pair.high));
             break;
         case Verdict::missing: {
             const ResultRow* const after = comparison.candidate_row(pair);
@@ -75,7 +76,7 @@ GateResult result_of(const GateVerdict& verdict) {
 }
 
 bool is_suspect(const GateCase& it) {
-    const bool may_be_slower = it.verdict == Verdict::ambiguous && it.pair->both_ways && it.pair->ratio >= 1 + it.threshold && !it.known;
+    const bool may_be_slower = it.verdict == Verdict::ambiguous && it.pair->unsettled() && it.pair->ratio >= 1 + it.threshold && !it.known;
     return (may_be_slower || (it.result == GateResult::fail && it.verdict == Verdict::slower)) &&
            it.comparison->settings.metric == Metric::latency;
 }

@@ -7,6 +7,7 @@
 #include "judge/estimate.h"
 #include "judge/match.h"
 #include "judge/run_to_run.h"
+#include "judge/unstable.h"
 #include "measure/statistics.h"
 
 namespace normtune {
@@ -36,6 +37,9 @@ public:
         set_intervals(out_, judged_);
         if (!repeated() && !out_.control.known()) {
             find_both_ways(out_, judged_);
+        }
+        if (!repeated()) {
+            find_unstable(out_, judged_);
         }
         for (Pair* pair : judged_) {
             pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);

@@ -16,6 +16,7 @@ constexpr std::size_t least_copies = 5;        // for a median of them; fewer: r
 constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
 constexpr double most_floor_change_us = 2;     // more is no launch but a busy machine
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
+constexpr double other_copy = 0.04;            // what the best of several copies in one run and the best in another lie apart, at most
 
 /// log(ratio) of the copies, one a problem.
 std::vector<double> copy_changes(const Comparison& comparison) {
@@ -105,6 +106,13 @@ Floors find_floors(const Comparison& comparison) {
     return out;
 }
 
+/// As far as both files tell.
+bool same_copy(const Comparison& comparison, const Pair& pair) {
+    const auto before = comparison.baseline_row(pair)->copy;
+    const auto after = comparison.candidate_row(pair)->copy;
+    return before == 0 || after == 0 || before == after;
+}
+
 double disturbance(const Comparison& comparison, const Pair& pair) {
     constexpr double usual_deviations = 2;
     const double a = double{comparison.baseline_row(pair)->limit_us};
@@ -114,7 +122,8 @@ double disturbance(const Comparison& comparison, const Pair& pair) {
     }
     const RunToRun& usual = comparison.run_to_run;
     const double change = std::abs(std::log(b / a) - std::log(usual.copy_ratio));
-    return std::max(0.0, change - usual_deviations * std::max(usual.copy_deviation, comparison.settings.run_to_run));
+    const double usually = usual_deviations * std::max(usual.copy_deviation, comparison.settings.run_to_run);
+    return std::max(0.0, change - usually - (same_copy(comparison, pair) ? 0 : other_copy));
 }
 
 double launch_shift(const Comparison& comparison, const Pair& pair) {

@@ -55,8 +55,9 @@ struct ResultRow {
     std::uint16_t rank = 0;
     std::uint32_t line = 0;  // in the file; 0: none
     Outcome outcome = Outcome::passed;
-    bool tied = false;           // not significantly slower than the winner
-    bool dropped = false;        // by a race, after few rounds: its time tells that it is no winner, and no more
+    bool tied : 1 = false;       // not significantly slower than the winner
+    bool dropped : 1 = false;    // by a race, after few rounds: its time tells that it is no winner, and no more
+    std::uint8_t copy = 0;       // digest of which copy limit_us is of; 0: not told
     std::uint16_t process = 0;   // which of the processes that measured the same, from 0
     std::uint64_t code = 0;      // digest of its machine code's hash, grid and shared memory; 0: not told
     std::int64_t timestamp = 0;  // its digits, yyyymmddhhmmss; 0: none

@@ -46,6 +46,10 @@ std::uint64_t code_digest(const CompileInfo& compile) {
     return std::max<std::uint64_t>(Random(hash ^ Random(launch).next()).next(), 1);
 }
 
+std::uint8_t copy_digest(std::string_view copy) {
+    return copy.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(fnv1a(copy) % UINT8_MAX + 1);
+}
+
 }  // namespace
 
 RowBuilder::RowBuilder(std::string name, ResultFormat format) {
@@ -96,6 +100,7 @@ void RowBuilder::add_repetition(const Measurement& measured, const Repetition& r
     again.p50_us = repetition.p50_us;
     again.p80_us = repetition.p80_us;
     again.limit_us = repetition.limit_us;
+    again.limit_copy.clear();  // which one it was is told of the first process alone
     again.floor_us = repetition.floor_us;
     ResultRow row = rows_.rows.back();
     add_measurement(row, again);
@@ -127,6 +132,7 @@ void RowBuilder::add_measurement(ResultRow& row, const Measurement& measured) {
     row.p50_us = positive_or_none(measured.p50_us);
     row.p80_us = time_or_none(measured.p80_us);
     row.limit_us = time_or_none(measured.limit_us);
+    row.copy = copy_digest(measured.limit_copy);
     row.floor_us = time_or_none(measured.floor_us);
     row.memory_mib = positive_or_none(static_cast<double>(measured.memory_bytes) / (1024.0 * 1024.0));
 }

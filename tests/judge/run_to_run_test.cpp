@@ -1,8 +1,11 @@
 #include "judge/run_to_run.h"
 
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
+
+#include "judge/synthetic_runs.h"
 
 namespace normtune {
 namespace {
@@ -31,6 +34,38 @@ TEST(DensestHalf, IsNotWidenedByTrialsThatChanged) {
 TEST(DensestHalf, OfOneValueOrNoneIsNothing) {
     EXPECT_EQ(densest_half_deviation({}), 0);
     EXPECT_EQ(densest_half_deviation({0.3}), 0);
+}
+
+/// The standard error of the first problem's first pair where its copy took so much longer in the second run.
+double error_where_the_copy_moved(double by, const std::string& copy_before, const std::string& copy_after) {
+    testing::SyntheticSweep sweep;
+    sweep.seed = 1;
+    Results before = testing::synthetic_results(sweep);
+    sweep.seed = 2;
+    Results after = testing::synthetic_results(sweep);
+    const auto of_first = [&](const Record& record) { return record.problem.key() == before.records.front().problem.key(); };
+    for (Record& record : before.records) {
+        record.measurement->limit_copy = copy_before;
+    }
+    for (Record& record : after.records) {
+        record.measurement->limit_copy = copy_after;
+        record.measurement->limit_us *= of_first(record) ? 1 + by : 1;
+    }
+    const ResultRows rows_before = rows_of(before, "before");
+    const ResultRows rows_after = rows_of(after, "after");
+    return compare(rows_before, rows_after, {}).pairs.front().error;
+}
+
+TEST(Disturbance, ACopyThatMovedWidensItsProblemsIntervals) {
+    const double usual = error_where_the_copy_moved(0, "v16.u1.t128.p8", "v16.u1.t128.p8");
+    EXPECT_GT(error_where_the_copy_moved(0.035, "v16.u1.t128.p8", "v16.u1.t128.p8"), 2 * usual);
+    EXPECT_GT(error_where_the_copy_moved(0.035, "", ""), 2 * usual) << "files that do not tell which copy it was";
+}
+
+TEST(Disturbance, AnotherCopyHasAnotherTime) {
+    const double usual = error_where_the_copy_moved(0, "v16.u1.t128.p8", "v16.u1.t128.p8");
+    EXPECT_LT(error_where_the_copy_moved(0.035, "v16.u1.t128.p8", "v16.u4.t128.pieces"), 1.01 * usual);
+    EXPECT_GT(error_where_the_copy_moved(0.2, "v16.u1.t128.p8", "v16.u4.t128.pieces"), 2 * usual) << "no two copies lie so far apart";
 }
 
 }  // namespace
