@@ -162,26 +162,3 @@ def history__common_deviation(files):
 @figure
 def history__run_deviation(files):
     return percent(deviation(in_both(files)) / math.sqrt(2), 1)
-
-
-# docs/torch.md
-
-TWO_H200S = ("h200/qwen3_deferred_cold.csv", "h200/peers_providers.csv")
-OF_BOTH = {"op": "rms_norm", "mode": "backward", "rows": "8192", "cols": "1024",
-           "config": "w16.t128.r8.row.registers.even.persistent_strided.gamma_hoisted.s2.cooperative.tile256x32x16.h2.d2"}
-
-
-def of_both(files, name):
-    """p50 of the first one's winner at backward 8192×1024, in a sweep of either H200."""
-    us, = (float(row["p50_us"]) for row in files.passed(name) if all(row[column] == text for column, text in OF_BOTH.items()))
-    return f"{us:.2f} µs"
-
-
-@figure
-def h200__one_gpu(files):
-    return of_both(files, TWO_H200S[0])
-
-
-@figure
-def h200__another_gpu(files):
-    return of_both(files, TWO_H200S[1])
