@@ -64,7 +64,7 @@ TEST(EmulatedBits, OfInferenceInPlaceAreThoseOfTheClassAndOfInferenceElsewhere) 
 TEST(EmulatedBits, OfAKernelWhoseSumsDependOnMAreTold) {
     testing::EmulationOptions options;
     options.edit = [](std::string source) {
-        constexpr std::string_view sum = "nt_row_sum(sum, shared, step);\n";
+        constexpr std::string_view sum = "nt_row_sum(sum, shared, cluster_barriers, step);\n";
         const std::size_t at = source.find(sum, source.find("nt_forward(const void* x"));
         return source.insert(at + sum.size(), "if (rows > 4) { sum[0] = nt_bits_float(nt_float_bits(sum[0]) + 3u); }\n");
     };
