@@ -45,6 +45,7 @@ NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long
             nt_send(area + i * parts + nt_cluster_rank() * Warps + warp, barrier, lane, sum[i]);
         }
     }
+    // With an order among the program's threads alone: one among the cluster's drops L1, and the sums lie in shared memory.
     nt_bulk_wait(barrier, static_cast<unsigned>(step / 2) & 1u);
     NT_UNROLL
     for (int i = 0; i < Count; ++i) {
