@@ -62,6 +62,7 @@ ADDED = [
     (r"normtune (sweep|verify) .*--(config|problem)", REPLAY),
     (r"normtune verify .*deepseek", f"--space quick --tokens 128 {REPLAY}"),
     (r"normtune (sweep|verify) .*--candidates-only", f"{FEW} {REPLAY}"),
+    (r"normtune sweep --shapes peers --site ", f"--space quick {REPLAY}"),
     (r"normtune (sweep|verify) ", f"{FEW} --site hidden --space quick {REPLAY}"),
     (r"normtune ab .*--problem", REPLAY),
     (r"normtune ab ", f"{FEW} --site hidden {REPLAY}"),
