@@ -1,9 +1,12 @@
 """Compares random calls with float64: shapes, strides, dtypes, castings, streams, gradients.
 
-    python -m normtune_kernels.check [--calls 1000] [--seed 0] [--device cuda] [--cols 128,1024,…]
+    python -m normtune_kernels.check [--calls 1000] [--seed 0] [--device cuda]
+
+On several GPUs each call's tensors are on one of them, drawn at random, and at times another is the current one.
 """
 
 import argparse
+import contextlib
 import pathlib
 import random
 import sys
@@ -65,7 +68,16 @@ def worst(found, wanted, allowed):
     return float("inf") if bool(torch.isnan(ratio).any()) else float(ratio.max())
 
 
-def judged(draw, entry, device, streams):
+def judged(draw, entry, streams):
+    """Errors of a random call over what is allowed, by output, and what was called. `streams`: by device; None: its current one."""
+    device = draw.choice(list(streams))
+    current = draw.choice(list(streams))
+    with torch.cuda.device(current) if device != "cpu" else contextlib.nullcontext():
+        errors, what = called(draw, entry, device, streams[device])
+    return errors, what + (f" on {device}, {current} is current" if len(streams) > 1 else "")
+
+
+def called(draw, entry, device, streams):
     cols, stride, dtype, weight_dtype, casting, offset = entry
     dtype, weight_dtype = DTYPES[dtype], DTYPES[weight_dtype]
     if draw.random() < 0.15:  # what nobody tuned
@@ -85,7 +97,7 @@ def judged(draw, entry, device, streams):
         t.requires_grad_(any(t is other for other in wanted))
     stream = draw.choice(streams)
     if stream is not None:
-        stream.wait_stream(torch.cuda.current_stream())
+        stream.wait_stream(torch.cuda.current_stream(device))
     with torch.cuda.stream(stream) if stream is not None else torch.no_grad() if not wanted else torch.enable_grad():
         if residual is None:
             y, total = nt.rms_norm(x, weight, eps, casting=casting, offset=offset), None
@@ -94,7 +106,7 @@ def judged(draw, entry, device, streams):
         if wanted:
             torch.autograd.backward([y] if total is None else [y, total], [dy] if total is None else [dy, ds])
     if stream is not None:
-        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.current_stream(device).wait_stream(stream)
     u, e = UNIT[dtype], 2.0**-24
     none = 8 if casting == "none" else 1  # which rounds after each operation
     rows = max(1, x.numel() // cols)
@@ -119,15 +131,16 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.check", description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cpu, cuda (all GPUs), or cuda:N")
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     torch.manual_seed(arguments.seed)
     entries = tuned() or [(cols, cols, dtype, dtype, "llama", 0) for cols in (128, 1024) for dtype in DTYPES]
-    streams = [None] if arguments.device == "cpu" else [None, None, torch.cuda.Stream(), torch.cuda.Stream()]
+    devices = [f"cuda:{n}" for n in range(torch.cuda.device_count())] if arguments.device == "cuda" else [arguments.device]
+    streams = {device: [None] if device == "cpu" else [None, None, torch.cuda.Stream(device), torch.cuda.Stream(device)] for device in devices}
     wrong, most = 0, {}
     for _ in range(arguments.calls):
-        errors, what = judged(draw, draw.choice(entries), arguments.device, streams)
+        errors, what = judged(draw, draw.choice(entries), streams)
         for name, error in errors.items():
             most[name] = max(most.get(name, 0.0), error)
         if max(errors.values()) > 1:
