@@ -29,7 +29,7 @@ const std::map<std::string, Kind>& kinds() {
         {"fused_backward", {"fused_add_rms_norm/backward/bf16/llama/29x96", persistent.c_str()}},
         {"registers", {"rms_norm/backward/bf16/llama/129x96", persistent.c_str()}},
         {"atomic", {"rms_norm/backward/bf16/llama/29x96", atomic.c_str()}},
-        {"race", {"rms_norm/forward/bf16/llama/3x512", "w2.t64.r1.row.registers.masked.per_row"}},
+        {"race", {"rms_norm/forward/bf16/llama/3x128", "w2.t64.r1.row.registers.masked.per_row.v4"}},
         {"inference", {"rms_norm/inference/bf16/llama/9x96", per_row.c_str()}},
         {"fused_inference", {"fused_add_rms_norm/inference/bf16/llama/9x96/in_place", per_row.c_str()}},
     };
