@@ -28,15 +28,20 @@ IN_PLACE = {"fused_inference"}
 
 def configuration(kind, cols):
     """One that keeps a row in registers, about 16 elements a thread; a race needs several warps a row, each with columns of it: what a
-    warp without any adds is 0, waited for or not."""
+    warp without any adds is 0, waited for or not. A backward of 16,384 columns or more, whose sums a program's registers lack the room for,
+    lies over a cluster of two, or, where its sums are atomic, which a cluster's are not, comes by the block."""
+    backward = KINDS[kind].endswith("backward")
+    blocks = backward and cols >= 16384 and kind == "atomic"
+    cluster = 2 if backward and cols >= 16384 and not blocks else 1
     threads, vector_bytes = 32, 16
-    while threads < 1024 and (threads * 17 < cols or (kind == "race" and threads < 64)):
+    while cluster * threads < (512 if blocks else 1024) and (cluster * threads * 17 < cols or (kind == "race" and threads < 64)):
         threads *= 2
     while kind == "race" and vector_bytes > 2 and (threads - 32) * vector_bytes // 2 >= cols:
         vector_bytes //= 2
-    vector = "" if vector_bytes == 16 else f".v{vector_bytes}"
-    grid = "per_row" if KINDS[kind].endswith(("forward", "inference")) else "persistent_strided"
-    return f"w{threads // 32}.t{threads}.r1.row.registers.masked.{grid}{vector}" + (".atomic" if kind == "atomic" else "")
+    row = "b8192.reload" if blocks else "row.registers"
+    grid = "persistent_strided" if backward else "per_row"
+    further = [f"v{vector_bytes}"] * (vector_bytes < 16) + ["atomic"] * (kind == "atomic") + [f"c{cluster}"] * (cluster > 1)
+    return ".".join([f"w{threads // 32}.t{threads}.r1.{row}.masked.{grid}", *further])
 
 
 def run(command):
