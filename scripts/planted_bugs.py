@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SHAPES = ["8192x4096", "8192x1024", "32768x128", "65536x128", "4096x8192", "2048x16384", "173x409", "71x3571", "29x17389"]
+PLANTED = json.loads((ROOT / "tests/data/planted_bugs.json").read_text())
 KINDS = {"forward": "rms_norm/forward", "fused_forward": "fused_add_rms_norm/forward", "backward": "rms_norm/backward",
          "fused_backward": "fused_add_rms_norm/backward", "registers": "rms_norm/backward", "atomic": "rms_norm/backward",
          "race": "rms_norm/forward", "inference": "rms_norm/inference", "fused_inference": "fused_add_rms_norm/inference"}
@@ -27,12 +27,21 @@ IN_PLACE = {"fused_inference"}
 
 
 def configuration(kind, cols):
-    """One that keeps a row in registers, about 16 elements a thread; a race needs several warps a row."""
-    threads = 32
-    while threads < 1024 and (threads * 17 < cols or (kind == "race" and threads < 64)):
+    """One that keeps a row in registers, about 16 elements a thread; a race needs several warps a row, each with columns of it: what a
+    warp without any adds is 0, waited for or not. A backward of 16,384 columns or more, whose sums a program's registers lack the room for,
+    lies over a cluster of two, or, where its sums are atomic, which a cluster's are not, comes by the block."""
+    backward = KINDS[kind].endswith("backward")
+    blocks = backward and cols >= 16384 and kind == "atomic"
+    cluster = 2 if backward and cols >= 16384 and not blocks else 1
+    threads, vector_bytes = 32, 16
+    while cluster * threads < (512 if blocks else 1024) and (cluster * threads * 17 < cols or (kind == "race" and threads < 64)):
         threads *= 2
-    grid = "per_row" if KINDS[kind].endswith(("forward", "inference")) else "persistent_strided"
-    return f"w{threads // 32}.t{threads}.r1.row.registers.masked.{grid}" + (".atomic" if kind == "atomic" else "")
+    while kind == "race" and vector_bytes > 2 and (threads - 32) * vector_bytes // 2 >= cols:
+        vector_bytes //= 2
+    row = "b8192.reload" if blocks else "row.registers"
+    grid = "persistent_strided" if backward else "per_row"
+    further = [f"v{vector_bytes}"] * (vector_bytes < 16) + ["atomic"] * (kind == "atomic") + [f"c{cluster}"] * (cluster > 1)
+    return ".".join([f"w{threads // 32}.t{threads}.r1.{row}.masked.{grid}", *further])
 
 
 def run(command):
@@ -90,11 +99,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--normtune", default=os.environ.get("NORMTUNE", str(ROOT / "build/bin/normtune")))
     parser.add_argument("--backend", default=os.environ.get("CHECK_BACKEND", "cuda"))
-    parser.add_argument("--shapes", default=",".join(SHAPES), help="M×N, comma-separated")
+    parser.add_argument("--shapes", default=",".join(PLANTED["shapes"]), help="M×N, comma-separated")
     parser.add_argument("--out", help="write the table there, too")
     arguments = parser.parse_args()
     shapes = arguments.shapes.split(",")
-    bugs = json.loads((ROOT / "tests/data/planted_bugs.json").read_text())["bugs"]
+    bugs = list(PLANTED["bugs"])
     # A forward that stores no rstd has the forward's bugs, but for those of the stored rstd.
     bugs += [{**bug, "name": f"inference_{bug['name']}", "on": bug["on"].replace("forward", "inference")}
              for bug in bugs if bug["on"] in ("forward", "fused_forward") and "needs" not in bug]

@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "studies")]
 import axis_effect  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
+import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
 
 
@@ -207,6 +209,16 @@ class HeldOut(unittest.TestCase):
         count, mean, worst = held_out.together([summary(3, 0.0, 0.0), summary(1, 0.1, 0.1), summary(0, None, None)])
         self.assertEqual((count, worst), (4, 0.1))
         self.assertAlmostEqual(mean, 1.1 ** 0.25 - 1)
+
+
+class PlantedBugs(unittest.TestCase):
+    def test_each_warp_of_a_race_has_columns(self):
+        for cols in {int(shape.split("x")[1]) for shape in planted_bugs.PLANTED["shapes"]}:
+            key = planted_bugs.configuration("race", cols)
+            parts = dict(re.findall(r"\b([tv])(\d+)\b", key))
+            threads, elements = int(parts["t"]), int(parts.get("v", 16)) // 2
+            self.assertGreater(threads, 32, key)
+            self.assertLess((threads - 32) * elements, cols, key)
 
 
 class RunEmitted(unittest.TestCase):
