@@ -11,6 +11,7 @@ namespace {
 
 constexpr double day_s = 86400;
 constexpr std::int64_t most_processes = 100;
+constexpr std::int64_t most_over_cache = 1024;
 
 /// The strategies that draw.
 std::string drawing() {
@@ -53,6 +54,8 @@ void RunOptions::declare(OptionSet& options) {
 void RunOptions::declare_timing(OptionSet& options) {
     options.group("Run");
     options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
+    options.one("--rotation", whole_number(1, most_over_cache, rotation_),
+                "Cold: buffer sets take so many times the last-level cache (default: 32 on a\nGPU, up to an eighth of its memory; 4 on a CPU)");
     options.one("--repeat", whole_number(2, most_processes, repeat_),
                 "Measure what may win in so many worker processes, one after another (docs/measuring.md)");
     options.one("--lock-clocks", whole_number(100, 10'000, lock_clocks_),
@@ -82,7 +85,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
 
 bool RunOptions::says_what_to_run() const {
     return selection_.given() || candidates_.given() || device_.given() || shard_ || strategy_ || trials_ || seed_ || timeout_s_ || hot_ ||
-           repeat_ || lock_clocks_ || batch_invariant_ || deterministic_;
+           rotation_ || repeat_ || lock_clocks_ || batch_invariant_ || deterministic_;
 }
 
 SweepOptions RunOptions::of_words() const {
@@ -105,7 +108,11 @@ SweepOptions RunOptions::of_words() const {
         options.space.rules.push_back(deterministic_rule(options.backend));
     }
     options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
+    if (hot_ && rotation_) {
+        throw InputError("--rotation is of cold runs, and --hot measures one set of buffers; give one of them");
+    }
     options.cold = !hot_;
+    options.over_cache = static_cast<int>(rotation_.value_or(options.over_cache));
     options.processes = static_cast<int>(repeat_.value_or(options.processes));
     options.lock_clock_mhz = static_cast<int>(lock_clocks_.value_or(options.lock_clock_mhz));
     options.trial_timeout_s = timeout_s_.value_or(options.trial_timeout_s);

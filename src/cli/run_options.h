@@ -41,6 +41,7 @@ private:
     bool batch_invariant_ = false;
     bool deterministic_ = false;
     bool hot_ = false;
+    std::optional<std::int64_t> rotation_;
     std::optional<std::int64_t> repeat_;
     std::optional<std::int64_t> lock_clocks_;
     bool fresh_ = false;

@@ -8,17 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "measure/statistics.h"
+#include "judge/side_by_side.h"
 #include "support/error.h"
 #include "support/pattern.h"
 
 namespace normtune {
 namespace {
-
-double winner_us(const ProblemRanking& ranking) {
-    const Measurement& measurement = *ranking.winner->measurement;
-    return measurement.final_rounds_us.size() > 1 ? median(measurement.final_rounds_us) : measurement.p50_us;
-}
 
 bool is_chosen(const std::string& model, const std::vector<std::string>& patterns) {
     return patterns.empty() ||
@@ -200,7 +195,7 @@ std::vector<TrafficSite> traffic_sites(const std::vector<const std::vector<Shape
                 for (const Use& use : problem.uses) {
                     if (use.tokens > 0 && problem.shape.rows % use.tokens == 0 && is_chosen(use.model, models)) {
                         found[{use.model, use.site, shape.cols, problem.shape.row_stride, problem.shape.rows / use.tokens}][use.tokens] = {
-                            use.tokens, &shape, winner_us(*ranking)};
+                            use.tokens, &shape, time_of(*ranking->winner)};
                     }
                 }
             }

@@ -5,6 +5,19 @@
 
 namespace normtune {
 
+std::int64_t cold_rotation_bytes(const DeviceInfo& device, int over_cache) {
+    constexpr int least = 4;
+    constexpr int on_gpu = 32;
+    constexpr int part_of_memory = 8;
+    if (over_cache > 0) {
+        return over_cache * device.cache_bytes;
+    }
+    if (device.backend != Backend::cuda && device.backend != Backend::hip) {
+        return least * device.cache_bytes;
+    }
+    return std::max(least * device.cache_bytes, std::min(on_gpu * device.cache_bytes, device.memory_bytes / part_of_memory));
+}
+
 Windows::Windows(int sets, int launches)
     : sets_(sets), launches_((launches + sets - 1) / sets * sets), count_((sets + launches - 1) / launches) {}
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "measure/rotation.h"
 #include "run/finals.h"
 #include "run/interrupt.h"
 #include "run/repeat.h"
@@ -14,8 +15,6 @@
 namespace normtune {
 
 namespace {
-
-constexpr int rotation_over_cache = 4;  // cold: the buffer sets take this many times the last-level cache
 
 /// Does a further process measure it?
 bool is_repeated(const Record* record) {
@@ -156,13 +155,13 @@ void ProblemRun::say_what_is_filled() {
     constexpr double gib = 1 << 30;
     const double mib = static_cast<double>(bytes) / (1 << 20);
     const std::string size = static_cast<double>(bytes) < gib ? fmt::format("{:.3g} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
-    recorder_.prepare(key_, fmt::format("filling {} of buffers", size), bytes >= lasting_bytes);
+    recorder_.prepare(key_, fmt::format("filling {} of buffers", size), device_.backend == Backend::cpu && bytes >= lasting_bytes);
 }
 
 OpenRequest ProblemRun::open_request() const {
     OpenRequest open;
     open.problem = problem_;
-    open.buffers.rotation_bytes = options_.cold ? rotation_over_cache * device_.cache_bytes : 0;
+    open.buffers.rotation_bytes = options_.cold ? cold_rotation_bytes(device_, options_.over_cache) : 0;
     open.buffers.seed = mix_seed(options_.seed, "inputs/" + key_);
     open.verify_seed = mix_seed(options_.seed, "verify/" + key_);
     return open;

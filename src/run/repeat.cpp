@@ -11,7 +11,11 @@ namespace normtune {
 namespace {
 
 std::string measured_how(const SweepOptions& options) {
-    return fmt::format("{} --seed {}", !options.cold && !options.verify_only ? " --hot" : "", options.seed);
+    std::string how;
+    if (!options.verify_only) {
+        how = !options.cold ? " --hot" : options.over_cache > 0 ? fmt::format(" --rotation {}", options.over_cache) : "";
+    }
+    return fmt::format("{} --seed {}", how, options.seed);
 }
 
 /// Of a Python provider: the name that it has by itself.

@@ -111,6 +111,9 @@ json sweep_json(const SweepOptions& options) {
              {"round_time_us", options.round_time_us},
              {"trial_timeout_s", options.trial_timeout_s},
              {"budget_s", options.budget_s}};
+    if (options.over_cache > 0) {
+        out["over_cache"] = options.over_cache;
+    }
     if (options.processes > 1) {
         out["processes"] = options.processes;
     }
@@ -241,6 +244,7 @@ SweepIdentity sweep_identity(const SweepOptions& options) {
 std::string measuring_digest(const SweepOptions& options) {
     json measuring{{"version", version()},
                    {"cold", options.cold},
+                   {"over_cache", options.over_cache},
                    {"stop_rule", stop_rule_to_json(options.stop_rule)},
                    {"samples_per_round", options.samples_per_round},
                    {"round_time_us", options.round_time_us}};
@@ -284,6 +288,9 @@ SweepOptions sweep_from_text(const std::string& text) {
     options.most_trials_per_problem = in.at("most_trials_per_problem").natural();
     options.seed = in.at("seed").natural();
     options.cold = in.at("cold").flag();
+    if (const auto over_cache = in.find("over_cache")) {
+        options.over_cache = over_cache->integer(1);
+    }
     if (const auto processes = in.find("processes")) {
         options.processes = processes->integer(1);
     }
@@ -307,6 +314,7 @@ void require_same_sweep(const std::string& journal_folder, const std::string& jo
     const auto comparable = [](json sweep) {
         sweep = without_folders(std::move(sweep));
         if (sweep.is_object()) {  // which says nothing of what is usual
+            sweep.emplace("over_cache", 0);
             sweep.emplace("processes", 1);
             sweep.emplace("lock_clock_mhz", 0);
             sweep.emplace("batch_invariant", false);

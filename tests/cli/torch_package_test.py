@@ -58,7 +58,7 @@ def check_rotation(package, results):
     spec = importlib.util.spec_from_file_location("rotation", package / "normtune_kernels/rotation.py")
     rotation = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(rotation)
-    cache = results["environment"]["device"]["cache_bytes"]
+    device = results["environment"]["device"]
     bytes_a_us = 2 * 2619 * 5120 / 8  # an H100's HBM3
     faults, compared = [], 0
     for record in results["records"]:
@@ -67,7 +67,7 @@ def check_rotation(package, results):
             continue
         shape = problem["mode"], problem["rows"], problem["cols"], 2
         of_one = rotation.set_bytes(*shape)
-        sets = rotation.sets(of_one, cache)
+        sets = rotation.sets(of_one, device["cache_bytes"], device["memory_bytes"])
         windows = rotation.windows(sets, rotation.calls(*shape, bytes_a_us, measured["p50_us"]))
         found = max(calls for _, calls in windows), of_one * sets
         wanted = measured["launches_per_sample"], measured["rotation_bytes"]

@@ -10,6 +10,26 @@
 namespace normtune {
 namespace {
 
+TEST(Rotation, TakesAsManyTimesTheCacheAsTheDeviceHasRoomFor) {
+    constexpr std::int64_t mib = 1 << 20;
+    DeviceInfo device;
+    device.cache_bytes = 50 * mib;
+    device.memory_bytes = 80 * 1024 * mib;
+    for (const Backend backend : {Backend::cuda, Backend::hip}) {
+        device.backend = backend;
+        device.memory_bytes = 80 * 1024 * mib;
+        EXPECT_EQ(cold_rotation_bytes(device, 0), 1600 * mib);
+        device.memory_bytes = 8 * 1024 * mib;
+        EXPECT_EQ(cold_rotation_bytes(device, 0), 1024 * mib) << "an eighth of the memory";
+        device.memory_bytes = 1024 * mib;
+        EXPECT_EQ(cold_rotation_bytes(device, 0), 200 * mib) << "four times the L2 at the least";
+        EXPECT_EQ(cold_rotation_bytes(device, 7), 350 * mib) << "as it is told to";
+    }
+    device.backend = Backend::cpu;
+    EXPECT_EQ(cold_rotation_bytes(device, 0), 200 * mib);
+    EXPECT_EQ(cold_rotation_bytes(device, 2), 100 * mib);
+}
+
 TEST(Windows, UseEverySetEquallyWhateverSetsLaunchesAndSamples) {
     std::mt19937 random(5);
     for (int i = 0; i < 3000; ++i) {

@@ -134,6 +134,7 @@ TEST(SweepStore, WhateverDecidesATimeIsPartOfTheIdentity) {
              o.space.axes.push_back({Axis::stages, {1}});
          }},
         {"cold or hot", [](const TemporaryFolder&, SweepOptions& o) { o.cold = false; }},
+        {"rotation", [](const TemporaryFolder&, SweepOptions& o) { o.over_cache = 9; }},
         {"stop rule", [](const TemporaryFolder&, SweepOptions& o) { o.stop_rule.least_rounds = 5; }},
         {"eps", [](const TemporaryFolder&, SweepOptions& o) { o.problems[0].operation.eps = 1e-5; }},
     };

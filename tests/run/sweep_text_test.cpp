@@ -26,6 +26,7 @@ SweepOptions full_options() {
     options.budget_s = 30;
     options.seed = UINT64_MAX;
     options.cold = false;
+    options.over_cache = 16;
     options.processes = 3;
     options.lock_clock_mhz = 1410;
     options.verify_only = true;
@@ -46,6 +47,7 @@ TEST(SweepText, ComesBackAsItWas) {
     EXPECT_EQ(back.seed, UINT64_MAX);
     EXPECT_EQ(back.stop_rule.most_rounds, 30);
     EXPECT_EQ(back.budget_s, 30);
+    EXPECT_EQ(back.over_cache, 16);
     EXPECT_EQ(back.processes, 3);
     EXPECT_EQ(back.lock_clock_mhz, 1410);
     EXPECT_EQ(back.ordinals, (std::vector<int>{1, 3}));

@@ -4,7 +4,8 @@
 
 Host: microseconds until a call returns, of calls that the GPU keeps up with, the least of rounds that alternate. Device: microseconds of a
 call, as `normtune sweep` measures it: the median of a CUDA graph's replays, which rotate over sets of inputs and outputs, as many sets and calls
-as there, and are queued while the device is held, so that nothing of the host's is in them. Beside it what the winner took in that sweep, where it ran
+as there, and are queued while the device is held, so that nothing of the host's is in them. Each is the second of two in a row, so that the L2 holds
+what the call itself left there. Beside it what the winner took in that sweep, where it ran
 on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU.
 """
 
@@ -79,6 +80,11 @@ class Rotation:
         self.outputs = outputs
 
     def us(self):
+        """Of a sample behind another one of this call."""
+        self.sample_us()
+        return self.sample_us()
+
+    def sample_us(self):
         graph, count = self.graphs[self.samples % len(self.graphs)]
         self.samples += 1
         return self.timer.us(graph.replay, self.before) / count
@@ -109,10 +115,10 @@ def device(mode, pair, rows, cols, dtype, samples=30):
     clock_khz, bus_bits, cache_bytes = attributes(36, 37, 38)  # of the memory; bytes of the L2
     element = torch.finfo(dtype).bits // 8
     of_one = rotation.set_bytes(mode, rows, cols, element)
-    count = rotation.sets(of_one, cache_bytes)
+    count = rotation.sets(of_one, cache_bytes, torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
     inputs = list(inputs_of(mode, rows, cols, dtype, count))
     rate = 2 * clock_khz / 1e3 * bus_bits / 8 or 1e6
-    cold = of_one * count >= rotation.OVER_CACHE * cache_bytes
+    cold = of_one * count >= rotation.LEAST_OVER_CACHE * cache_bytes
     other = None if cold else torch.zeros(2 * cache_bytes // 4, device="cuda")
     before = (lambda: None) if cold else (lambda: other.sum())
     timer = Timer()

@@ -3,7 +3,9 @@
 SAMPLE_US = 400  # so that a graph's start and the two events weigh little
 MOST_CALLS = 256
 MOST_SETS = 512
-OVER_CACHE = 4  # bytes of all sets over those of the last-level cache
+OVER_CACHE = 32  # bytes of all sets over those of the last-level cache,
+OF_MEMORY = 8  # but no more than this part of the memory,
+LEAST_OVER_CACHE = 4  # where it is over so many times the cache
 ALIGNED = 512
 
 
@@ -18,9 +20,10 @@ def set_bytes(mode, rows, cols, element):
     return sum(-(-size // ALIGNED) * ALIGNED for size in tensors(mode, rows, cols, element)[0])
 
 
-def sets(of_one, cache_bytes):
-    """Sets that calls rotate over. Where they take less than OVER_CACHE times the cache, it has to be emptied before each sample."""
-    return min(MOST_SETS, max(2, -(-OVER_CACHE * cache_bytes // of_one)))
+def sets(of_one, cache_bytes, memory_bytes):
+    """Sets that calls rotate over. Where they take less than LEAST_OVER_CACHE times the cache, it has to be emptied before each sample."""
+    wanted = max(LEAST_OVER_CACHE * cache_bytes, min(OVER_CACHE * cache_bytes, memory_bytes // OF_MEMORY))
+    return min(MOST_SETS, max(2, -(-wanted // of_one)))
 
 
 def calls(mode, rows, cols, element, bytes_a_us, measured_us):

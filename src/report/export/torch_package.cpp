@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "devices/registry.h"
+#include "judge/side_by_side.h"
 #include "kernels/gpu/layout.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
@@ -100,7 +101,7 @@ private:
             const double next = last ? 0 : static_cast<double>(records[i + 1]->problem.shape.rows);
             const double to = std::sqrt(static_cast<double>(records[i]->problem.shape.rows) * next);
             step(records[i]->problem, *records[i]->candidate.configuration(), last ? no_end : static_cast<std::int64_t>(to),
-                 records[i]->measurement->p50_us);
+                 time_of(*records[i]));
         }
         Problem wide = records.back()->problem;
         const Configuration& c = *records.back()->candidate.configuration();
@@ -108,12 +109,12 @@ private:
         if (reached < no_end && c.offset_bits != OffsetBits::_32) {
             wide.shape.rows = reached + 1;
             if (gpu::objection(c, wide, device_).empty()) {
-                step(wide, c, no_end, records.back()->measurement->p50_us, records.back()->problem.shape.rows);
+                step(wide, c, no_end, time_of(*records.back()), records.back()->problem.shape.rows);
             }
         }
     }
 
-    void step(const Problem& problem, const Configuration& c, std::int64_t rows_to, double p50_us, std::int64_t measured_rows = 0) {
+    void step(const Problem& problem, const Configuration& c, std::int64_t rows_to, double measured_us, std::int64_t measured_rows = 0) {
         const bool backward = problem.operation.has_backward();
         const bool sums = backward && has_dgamma(problem);
         const bool compiled = c.grid == Grid::persistent_contiguous && c.rows_binding == RowsBinding::constexpr_;
@@ -126,7 +127,7 @@ private:
                                 sums ? dgamma_names.name(c.dgamma) : "-",
                                 gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
                                 c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on,
-                                measured_rows == 0 ? problem.shape.rows : measured_rows, p50_us, c.key());
+                                measured_rows == 0 ? problem.shape.rows : measured_rows, measured_us, c.key());
     }
 
     /// Problems whose macros are equal share their code.
