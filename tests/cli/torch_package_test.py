@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -43,7 +44,9 @@ def check_files(package, results):
     winners = {record["problem"]["key"]: record for record in results["records"] if record["measurement"].get("rank") == 1}
     steps = [(line[-1], float(line[-2])) for line in table if line[0] == "step"]
     for key, record in winners.items():
-        wanted = (record["configuration"]["key"], round(record["measurement"]["p50_us"], 4))
+        measured = record["measurement"]
+        fresh = measured["final_rounds_us"] or [measured["p50_us"]]  # of the finals, where it was in them
+        wanted = (record["configuration"]["key"], round(statistics.median(fresh), 4))
         if wanted not in steps:
             faults.append(f"kernels.txt lacks {key}'s winner, {wanted}")
     size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
