@@ -54,8 +54,9 @@ void RunOptions::declare(OptionSet& options) {
 void RunOptions::declare_timing(OptionSet& options) {
     options.group("Run");
     options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
-    options.one("--rotation", whole_number(1, most_over_cache, rotation_),
-                "Cold: buffer sets take so many times the last-level cache (default: 32 on a\nGPU, up to an eighth of its memory; 4 on a CPU)");
+    options.one(
+        "--rotation", whole_number(1, most_over_cache, rotation_),
+        "Cold: buffer sets take so many times the last-level cache (default: 32 on a\nGPU, up to an eighth of its memory; 4 on a CPU)");
     options.one("--repeat", whole_number(2, most_processes, repeat_),
                 "Measure what may win in so many worker processes, one after another (docs/measuring.md)");
     options.one("--lock-clocks", whole_number(100, 10'000, lock_clocks_),

@@ -23,7 +23,8 @@ constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte
 constexpr std::size_t tried_again = 6;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides what a glance says
 constexpr double near_ratio = 1.1;
-// Kept of each way, by registers and by shared memory, as a glance may flatter one: by 7% at 46 us on an H100, and which two are the foremost by 3%.
+// Kept of each way, by registers and by shared memory, as a glance may flatter one: by 7% at 46 us on an H100, and which two are the
+// foremost by 3%.
 constexpr std::ptrdiff_t kept = 2;
 constexpr std::ptrdiff_t kept_of_short = 3;  // and the driver's
 
@@ -213,9 +214,8 @@ std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuf
     const bool is_short = best.us < short_us;
     std::vector<CopyMethod> out;
     for (const Tried& one : tried) {
-        const auto alike = std::ranges::count_if(out, [&](const CopyMethod& method) {
-            return method.staged == one.method.staged && method.by_driver == one.method.by_driver;
-        });
+        const auto alike = std::ranges::count_if(
+            out, [&](const CopyMethod& method) { return method.staged == one.method.staged && method.by_driver == one.method.by_driver; });
         if (one.us < near_ratio * best.us ? alike < (is_short ? kept_of_short : kept) : is_short && one.method.by_driver) {
             out.push_back(one.method);
         }
