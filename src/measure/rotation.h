@@ -8,8 +8,8 @@
 namespace normtune {
 
 /// Bytes that the buffer sets of a cold run take: `over_cache` times the last-level cache; where that is 0, 32 times a GPU's L2, but no
-/// more than an eighth of its memory where that is over four times the L2, and four times a CPU's cache. An L2 keeps, of a rotation that is
-/// loaded and stored with streaming hints, lines that least recent use would have evicted (results/notes_gpu_kernels.md).
+/// more than an eighth of its memory where that is over four times the L2, and four times a CPU's cache. An L2 likely keeps, of a rotation
+/// that is loaded and stored with streaming hints, lines that least recent use would have evicted (results/notes_gpu_kernels.md).
 std::int64_t cold_rotation_bytes(const DeviceInfo& device, int over_cache);
 
 /// The launches of one sample: on set `first`, the next one, and so on, after the last set the first again.

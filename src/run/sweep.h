@@ -32,12 +32,12 @@ struct SweepOptions {
     double budget_s = 0;                        // 0: none. What did not fit is left out and said
     std::uint64_t seed = 0;
     bool cold = true;
-    int over_cache = 0;        // cold: what the buffer sets take over the last-level cache; 0: as the device has it (run/problem_run.cpp)
-    int processes = 1;         // whose rounds each trial that may win has
-    int lock_clock_mhz = 0;    // the devices' clocks are held there during the sweep; 0: they are left alone
-    Pairing pairs;             // candidates that are measured side by side; where there are any, no finals are held
-    bool twins = false;        // each trial twice in the same rounds, see SweepResult::twin
-    bool verify_only = false;  // `normtune verify`: stop after verification
+    int over_cache = 0;            // cold: what the buffer sets take over the last-level cache; 0: as measure/rotation.h has it
+    int processes = 1;             // whose rounds each trial that may win has
+    int lock_clock_mhz = 0;        // the devices' clocks are held there during the sweep; 0: they are left alone
+    Pairing pairs;                 // candidates that are measured side by side; where there are any, no finals are held
+    bool twins = false;            // each trial twice in the same rounds, see SweepResult::twin
+    bool verify_only = false;      // `normtune verify`: stop after verification
     bool batch_invariant = false;  // bits of rows alone and in batches are compared (verify/bits.h)
     bool deterministic = false;    // bits of dgamma from launch to launch are, and what differs is pruned; the space has the rule
     StopRule stop_rule;
