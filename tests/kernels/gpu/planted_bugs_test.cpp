@@ -161,9 +161,10 @@ TEST(PlantedBugs, AnotherRstdIsToldWhereTheRowsOwnIsNearOne) {
 }
 
 TEST(PlantedBugs, LieInNoRowOfZerosOfTheShapesWhereTheyAreNoneThere) {
+    const nlohmann::json document = planted();
     for (const Bug& bug : bugs()) {
         if (bug.no_bug_in_zeros) {
-            for (const std::string shape : planted().at("shapes")) {
+            for (const std::string shape : document.at("shapes")) {
                 std::string key = kinds().at(bug.on).problem;
                 const Shape own = parse_problem_key(key).shape;
                 const std::string own_text = std::to_string(own.rows) + "x" + std::to_string(own.cols);
