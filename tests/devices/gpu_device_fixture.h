@@ -49,6 +49,17 @@ protected:
 
     BufferRequest rotating() const { return {.rotation_bytes = 4 * info_.cache_bytes, .seed = 3}; }
 
+    /// Of copies of about 40 us: those that the race left are then all measured.
+    SampleBatch eighth_round_of_copies() {
+        const auto device = open();
+        const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/512x1024"), rotating());
+        SampleBatch batch;
+        for (int round = 0; round < 8; ++round) {
+            batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4});
+        }
+        return batch;
+    }
+
     /// All that a worker does with a problem.
     void whole_run() {
         const std::unique_ptr<Device> device = open();

@@ -277,12 +277,7 @@ TEST_F(GpuDeviceTest, ALongCopyThatAGlanceFlattersIsNotTheLimitWhereAnotherWayIs
     gpu_.launch_us = [&](const std::string& name) {
         return name != "nt_copy_staged_8_default" ? 41.0 : ++launched[name] <= 200 ? 40.0 : 44.0;
     };
-    const auto device = open();
-    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/512x1024"), rotating());
-    SampleBatch batch;
-    for (int round = 0; round < 8; ++round) {
-        batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4});
-    }
+    const SampleBatch batch = eighth_round_of_copies();
     EXPECT_GT(launched["nt_copy_staged_8_default"], 200) << "it was the foremost";
     EXPECT_EQ(batch.copy.find("staged"), std::string::npos) << batch.copy;
     EXPECT_NEAR(batch.us[1], 41, 1e-4);
@@ -294,12 +289,7 @@ TEST_F(GpuDeviceTest, ALongCopyThatAGlanceFlattersIsNotTheLimitWhereTheNextOfIts
         const bool staged = name.find("staged") != std::string::npos;
         return name != "nt_copy_16_4_default" ? (staged ? 43.0 : 41.0) : ++launched[name] <= 200 ? 40.0 : 44.0;
     };
-    const auto device = open();
-    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/512x1024"), rotating());
-    SampleBatch batch;
-    for (int round = 0; round < 8; ++round) {
-        batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4});
-    }
+    const SampleBatch batch = eighth_round_of_copies();
     EXPECT_GT(launched["nt_copy_16_4_default"], 200) << "it was the foremost";
     EXPECT_NEAR(batch.us[1], 41, 1e-4) << batch.copy;
 }
