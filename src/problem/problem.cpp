@@ -148,8 +148,8 @@ std::string Problem::operation_key() const {
     Problem smallest = *this;
     smallest.shape = {1, 1, 1};
     std::string out = smallest.key();
-    constexpr std::string_view shape = "/1x1";
-    return out.erase(out.find(shape), shape.size());
+    constexpr std::string_view one_by_one = "/1x1";
+    return out.erase(out.find(one_by_one), one_by_one.size());
 }
 
 Problem parse_problem_key(std::string_view key) {
