@@ -46,11 +46,13 @@ public:
         std::string kernel;
         std::uint64_t first_argument = 0;
         unsigned shared_bytes = 0;  // dynamic
+        unsigned threads = 0;       // of a program
         bool operator==(const Launched&) const = default;
     };
     std::vector<Launched> launches;
     std::set<std::string> overlapping;  // kernels that were launched to begin while the launch ahead runs
     std::map<std::string, int> calls;
+    bool in_graph = false;  // what is launched now
     std::size_t alive() const {
         return memory_.size() + host_memory_.size() + modules_.size() + events_.size() + graphs_.size() + execs_.size();
     }
@@ -193,7 +195,7 @@ inline Driver FakeGpu::table() const {
             return error_out_of_resources;
         }
         GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0]),
-                     shape.shared_bytes});
+                     shape.shared_bytes, shape.block[0]});
         return success;
     };
     d.stream_create = [](Stream*, unsigned) -> Result { CALL(stream_create) return success; };
@@ -234,9 +236,11 @@ inline Driver FakeGpu::table() const {
     d.graph_upload = [](GraphExec, Stream) -> Result { CALL(graph_upload) return success; };
     d.graph_launch = [](GraphExec exec, Stream) -> Result {
         CALL(graph_launch)
+        GPU.in_graph = true;
         for (const Launched& launch : GPU.execs_.at(reinterpret_cast<std::uintptr_t>(exec))) {
             GPU.play(launch);
         }
+        GPU.in_graph = false;
         return success;
     };
     d.graph_exec_destroy = [](GraphExec exec) -> Result { return gone(GPU.execs_, exec); };

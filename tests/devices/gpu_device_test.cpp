@@ -42,7 +42,7 @@ TEST_F(GpuDeviceTest, AProgramsCodeRunsOnItsOwnMemory) {
     EXPECT_EQ(back, written);
     gpu_.launches.clear();
     program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});
-    EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{{"nt_of_verification", memory->address()}}));
+    EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{{.kernel = "nt_of_verification", .first_argument = memory->address(), .threads = 256}}));
     EXPECT_THROW(program->allocate(std::int64_t{1} << 40), DeviceError);
 }
 
@@ -251,13 +251,34 @@ TEST_F(GpuDeviceTest, TheRaceOfCopiesIsShortAndOnceForProblemsOfOneTraffic) {
     const std::size_t with_race = launches("rms_norm/forward/bf16/llama/16x1024");
     const std::size_t without = launches("rms_norm/forward/fp16/gemma/16x1024");
     EXPECT_GT(with_race, without);
-    EXPECT_LT(static_cast<double>(with_race - without) * 3, 10000) << "microseconds of the device";
+    EXPECT_LT(static_cast<double>(with_race - without) * 3, 16000) << "microseconds of the device";
     launches("rms_norm/backward/bf16/llama/16x1024");
     std::set<std::string> tried;
     for (const FakeGpu::Launched& launch : gpu_.launches) {
         tried.insert(launch.kernel);
     }
     EXPECT_GT(tried.size(), 4U) << "reads two signals and writes one: a race of its own";
+}
+
+// A glance is of launches one by one, the limit of graphs: what a glance leaves is sampled as the limit is before one is chosen.
+TEST_F(GpuDeviceTest, TheFastestCopyInAGraphIsTheLimitThoughAGlanceHasManyAheadOfIt) {
+    const std::set<std::string> flattered{"nt_copy_4_1_default", "nt_copy_4_4_default", "nt_copy_8_1_default", "nt_copy_8_4_default"};
+    gpu_.launch_us = [&](const std::string& name) {
+        return flattered.contains(name)           ? (gpu_.in_graph ? 4.0 : 2.0)
+               : name == "nt_copy_16_8_streaming" ? (gpu_.in_graph ? 2.9 : 2.1)
+                                                  : 3.0;
+    };
+    const auto device = open();
+    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/16x1024"), rotating());
+    const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
+    EXPECT_NEAR(batch.us[1], 2.9, 1e-4) << batch.copy;
+    std::set<unsigned> threads;
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        if (launch.kernel == "nt_copy_16_8_streaming") {
+            threads.insert(launch.threads);
+        }
+    }
+    EXPECT_EQ(threads, (std::set<unsigned>{32, 64, 128, 256})) << "programs as small as those of a row each";
 }
 
 // What is short is chosen by what it takes where it is measured: a glance may have met another state of launches.

@@ -20,11 +20,12 @@ constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers ru
 constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr int most_staged_bytes = 48 << 10;    // of a program: what needs no leave, and four of them fit a compute unit
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
-constexpr std::size_t tried_again = 6;
-constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides what a glance says
+constexpr std::size_t most_sampled = 10;  // of those that a glance leaves
+constexpr std::ptrdiff_t most_of_kernel = 3;  // in several geometries
+constexpr int race_samples = 2;
+constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides
 constexpr double near_ratio = 1.1;
-// Kept of each way, by registers and by shared memory, as a glance may flatter one: by 7% at 46 us on an H100, and which two are the
-// foremost by 3%.
+// Kept of each way, by registers and by shared memory, as few samples may flatter one.
 constexpr std::ptrdiff_t kept = 2;
 constexpr std::ptrdiff_t kept_of_short = 3;  // and the driver's
 
@@ -39,6 +40,10 @@ struct Tried {
     CopyMethod method;
     double us = std::numeric_limits<double>::infinity();
 };
+
+bool in_pieces(const Tried& tried) {
+    return tried.method.programs_per_unit == 0;
+}
 
 /// Of a program that reads `reads` streams.
 int shared_bytes(const CopyMethod& method, std::size_t reads) {
@@ -60,22 +65,23 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
     return out;
 }
 
-/// What may still be better than the best geometry, and can be launched.
-std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes, bool staged_too, bool driver_too) {
+/// Few programs a unit, each with many bytes in flight; small programs, as of a row each; the driver's.
+std::vector<CopyMethod> further(std::size_t reads, bool staged_too, bool driver_too) {
     std::vector<CopyMethod> out;
-    const auto vary = [&](auto change) {
-        CopyMethod method = best;
-        change(method);
-        if (method.block * method.unroll * static_cast<int>(reads) <= most_vectors_of_program) {
-            out.push_back(method);
-        }
-    };
-    for (const int block : {128, 256}) {  // few programs a unit, each with many bytes in flight
+    const auto in_flight = [&](int unroll) { return unroll * static_cast<int>(reads) <= most_vectors_in_flight; };
+    for (const int block : {128, 256}) {
         for (const int unroll : {4, 8}) {
             for (const char* hint : {"default", "streaming"}) {
-                if (unroll * static_cast<int>(reads) <= most_vectors_in_flight) {
+                if (in_flight(unroll)) {
                     out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 4, .hint = hint});
                 }
+            }
+        }
+    }
+    for (const int block : {32, 64, 128, 256}) {
+        for (const int unroll : {2, 4, 8}) {
+            if (in_flight(unroll)) {
+                out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = "streaming"});
             }
         }
     }
@@ -92,6 +98,22 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
             }
         }
     }
+    if (driver_too) {
+        out.push_back({.by_driver = true});
+    }
+    return out;
+}
+
+/// What may still be better than the best geometry of its kind, and can be launched.
+std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes) {
+    std::vector<CopyMethod> out;
+    const auto vary = [&](auto change) {
+        CopyMethod method = best;
+        change(method);
+        if (method.block * method.unroll * static_cast<int>(reads) <= most_vectors_of_program) {
+            out.push_back(method);
+        }
+    };
     for (const char* hint : {"streaming", "streaming_stores", "cache_global"}) {
         vary([&](CopyMethod& m) { m.hint = hint; });
     }
@@ -102,7 +124,9 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
         });
     }
     for (const int programs : {1, threads_per_unit / best.block / 2}) {
-        vary([&](CopyMethod& m) { m.programs_per_unit = programs; });
+        if (best.programs_per_unit > 0) {
+            vary([&](CopyMethod& m) { m.programs_per_unit = programs; });
+        }
     }
     for (const int vector_bytes : {4, 8}) {
         for (const int unroll : {1, 4}) {
@@ -113,9 +137,6 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
                 });
             }
         }
-    }
-    if (driver_too) {
-        out.push_back({.by_driver = true});
     }
     return out;
 }
@@ -185,13 +206,17 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
     };
 }
 
-/// Geometries first, then hints and the like for the best of them; the foremost are timed twice more, and the least time counts.
-std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuffers& buffers, const Timing& timing) {
+/// A glance at each: geometries first, then others, and hints and the like for the best geometry of each kind. Of the foremost
+/// the least of some samples counts, taken as the limit's will be.
+std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size,
+                                            const Timing& timing) {
     std::vector<Tried> tried;
-    const auto time = [&](Tried& one) { one.us = std::min(one.us, timing.glance_us(copy_with(one.method, traffic, buffers))); };
+    const auto glance = [&](const CopyMethod& method) { return timing.glance_us(copy_with(method, traffic, buffers)); };
     const auto enter = [&](const std::vector<CopyMethod>& methods) {
         for (const CopyMethod& method : methods) {
-            time(tried.emplace_back(Tried{method}));
+            if (std::ranges::find(tried, method, &Tried::method) == tried.end()) {
+                tried.push_back({method, glance(method)});
+            }
         }
         std::ranges::sort(tried, {}, &Tried::us);
     };
@@ -202,18 +227,33 @@ std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuf
     const PassTraffic& first = traffic.front();
     const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place && !dependent_;
     const std::vector<CopyMethod> all = geometries(reads);
-    time(tried.emplace_back(Tried{all.front()}));  // the first launch of all is slow
-    tried.clear();
+    glance(all.front());  // the first launch of all is slow
     enter(all);
-    enter(variations(tried.front().method, reads, signal_bytes(buffers.problem()), device_.has_async_copy, plain));
-    for (int again = 0; again < 2; ++again) {
-        std::for_each_n(tried.begin(), std::min(tried_again, tried.size()), time);
+    const std::array best_of_each{std::ranges::find_if(tried, in_pieces)->method, std::ranges::find_if_not(tried, in_pieces)->method};
+    for (const CopyMethod& best : best_of_each) {
+        enter(variations(best, reads, signal_bytes(buffers.problem())));
     }
-    std::ranges::sort(tried, {}, &Tried::us);
-    const Tried& best = tried.front();
+    enter(further(reads, device_.has_async_copy, plain));
+    std::vector<Tried> near;
+    for (const Tried& one : tried) {
+        const auto alike = std::ranges::count_if(near, [&](const Tried& other) { return other.method.kernel() == one.method.kernel(); });
+        const bool is_near = one.us < near_ratio * tried.front().us && near.size() < most_sampled && alike < most_of_kernel;
+        if (is_near || (one.method.by_driver && tried.front().us < short_us)) {
+            near.push_back(one);
+        }
+    }
+    for (Tried& one : near) {
+        Rotation rotation(driver_, copy_with(one.method, traffic, buffers), size);
+        one.us = std::numeric_limits<double>::infinity();
+        for (int sample = 0; sample < race_samples; ++sample) {
+            one.us = std::min(one.us, timing.sample_us(rotation));
+        }
+    }
+    std::ranges::sort(near, {}, &Tried::us);
+    const Tried& best = near.front();
     const bool is_short = best.us < short_us;
     std::vector<CopyMethod> out;
-    for (const Tried& one : tried) {
+    for (const Tried& one : near) {
         const auto alike = std::ranges::count_if(
             out, [&](const CopyMethod& method) { return method.staged == one.method.staged && method.by_driver == one.method.by_driver; });
         if (one.us < near_ratio * best.us ? alike < (is_short ? kept_of_short : kept) : is_short && one.method.by_driver) {
@@ -230,7 +270,7 @@ Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& siz
         const std::tuple key(traffic, signal_bytes(buffers.problem()), size.least_cold_bytes > 0);
         auto known = known_.find(key);
         if (known == known_.end()) {
-            known = known_.emplace(key, foremost(traffic, buffers, timing)).first;
+            known = known_.emplace(key, foremost(traffic, buffers, size, timing)).first;
         }
         copies_.clear();
         for (const CopyMethod& method : known->second) {

@@ -61,7 +61,7 @@ private:
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
     /// Of long ones the best, and of the other way (by registers, staged) the best where it is near; of short ones a few.
-    std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const Timing& timing);
+    std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
 
     const Driver& driver_;
     const Toolchain& toolchain_;
