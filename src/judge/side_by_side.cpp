@@ -33,6 +33,11 @@ double time_of(const Record& record) {
     return fresh.empty() ? record.measurement->p50_us : median(fresh);
 }
 
+double floor_of(const Record& record) {
+    const Measurement& measured = *record.measurement;
+    return measured.final_floor_us.value_or(measured.floor_us);
+}
+
 const Record* SideBySide::own() const {
     const auto found = best.find(own_contestant);
     return found == best.end() ? nullptr : found->second;

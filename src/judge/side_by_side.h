@@ -30,6 +30,8 @@ struct SideBySide {
 /// Median of the finals' fresh rounds, which had no part in choosing it; p50 of all rounds of what was not in them (of sweeps from before
 /// each provider had a place there). µs.
 double time_of(const Record& record);
+/// Median of an empty launch in the same rounds. Sweeps from before empty launches were in the finals: in the record's other rounds. µs.
+double floor_of(const Record& record);
 
 /// One a problem with a measured candidate, in the order of the records; of a problem in several runs the one that started last holds.
 /// They point into `runs`. Throws InputError: runs of several devices.

@@ -4,8 +4,11 @@
 #include <map>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "judge/side_by_side.h"
 #include "support/random.h"
+#include "trial/dependent_launch.h"
 
 namespace normtune {
 
@@ -25,14 +28,19 @@ public:
 
     void begin(std::span<const std::size_t> trials) override {
         finalists_.clear();
+        floors_.clear();
         for (const std::size_t trial : trials) {
             finalists_.push_back({ids_[trial]});
+            floors_.try_emplace(launched_dependent(candidates_[ids_[trial]]));
         }
     }
     bool take_round(const std::vector<bool>& running) override {
         std::vector<std::size_t> order(finalists_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         shuffle(order, Random(mix_seed(options_.seed, "finals order/" + key_, round_++)));
+        if (!take_floors()) {
+            return false;
+        }
         for (const std::size_t i : order) {
             Finalist& finalist = finalists_[i];
             if (!running[i]) {
@@ -54,9 +62,28 @@ public:
     }
     const Series* series(std::size_t i) const override { return finalists_[i].failed ? nullptr : &finalists_[i].series; }
     bool out_of_time() const override { return past(end_); }
+    /// Of an empty launch in the rounds so far, launched as the candidate is. None: it failed.
+    std::optional<double> floor_us(const Candidate& candidate) const {
+        const auto found = floors_.find(launched_dependent(candidate));
+        return found == floors_.end() ? std::nullopt : std::optional(found->second.p50_us());
+    }
     const std::vector<std::pair<TrialId, Failure>>& failures() const { return failures_; }
 
 private:
+    /// False: nothing of the problem can be measured any more. An empty launch that fails alone is left out from then on.
+    bool take_floors() {
+        for (auto floor = floors_.begin(); floor != floors_.end();) {
+            const std::optional<Failure> failure = rounds_.take(floor->second, SampleKind::empty, floor->first);
+            if (failure && failure->of_problem) {
+                return false;
+            }
+            if (failure) {
+                recorder_.warn(fmt::format("{}: the empty launch cannot be measured in the finals: {}", key_, failure->reason));
+            }
+            floor = failure ? floors_.erase(floor) : std::next(floor);
+        }
+        return true;
+    }
     /// False: it is the problem's.
     bool note(Finalist& finalist, std::optional<Failure> failure) {
         if (failure && failure->of_problem) {
@@ -78,6 +105,7 @@ private:
     RoundTaker& rounds_;
     std::optional<Deadline> end_;
     std::vector<Finalist> finalists_;
+    std::map<bool, Series> floors_;  // of plain and of dependent launches
     std::vector<std::pair<TrialId, Failure>> failures_;
     std::uint64_t round_ = 0;
 };
@@ -115,7 +143,9 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
     entry.problem_key = key;
     for (const FinalsResult::Place& place : result.places) {
         const int rank = place.guest ? 0 : static_cast<int>(entry.finalists.size()) + 1;
-        entry.finalists.push_back({candidates[ids[place.trial]].identity(), place.rounds_us, rank, place.tied});
+        const Candidate& candidate = candidates[ids[place.trial]];
+        const std::optional<double> floor_us = place.rounds_us.empty() ? std::nullopt : sampler.floor_us(candidate);
+        entry.finalists.push_back({candidate.identity(), place.rounds_us, rank, place.tied, floor_us});
     }
     recorder.add(entry);
     return result.left_out;

@@ -123,6 +123,7 @@ void Recorder::apply(const FinalEntry& entry) {
             record.measurement->rank = 0;
             record.measurement->tied = false;
             record.measurement->final_rounds_us.clear();
+            record.measurement->final_floor_us.reset();
         }
     }
     for (const FinalEntry::Finalist& finalist : entry.finalists) {
@@ -134,6 +135,7 @@ void Recorder::apply(const FinalEntry& entry) {
         measurement.rank = finalist.rank;
         measurement.tied = finalist.tied;
         measurement.final_rounds_us = finalist.rounds_us;
+        measurement.final_floor_us = finalist.floor_us;
     }
 }
 

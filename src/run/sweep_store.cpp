@@ -50,7 +50,8 @@ FinalEntry finals_of(const StoredProblem& stored) {
     for (const Record& record : stored.records) {
         const Measurement& measurement = *record.measurement;
         if (measurement.rank > 0 || !measurement.final_rounds_us.empty()) {
-            entry.finalists.push_back({record.candidate.identity(), measurement.final_rounds_us, measurement.rank, measurement.tied});
+            entry.finalists.push_back(
+                {record.candidate.identity(), measurement.final_rounds_us, measurement.rank, measurement.tied, measurement.final_floor_us});
         }
     }
     std::sort(entry.finalists.begin(), entry.finalists.end(), [](const FinalEntry::Finalist& a, const FinalEntry::Finalist& b) {

@@ -28,6 +28,7 @@ struct FinalEntry {
         std::vector<double> rounds_us;
         int rank = 0;
         bool tied = false;
+        std::optional<double> floor_us{};  // p50 of an empty launch in the same rounds
     };
     std::vector<Finalist> finalists;
     bool stale = false;  // on reading: trials of the problem were recorded after it, so it needs finals again

@@ -96,6 +96,7 @@ void RowBuilder::add_repetition(const Measurement& measured, const Repetition& r
     Measurement again = measured;
     again.rounds = repetition.rounds;
     again.final_rounds_us.clear();
+    again.final_floor_us.reset();
     again.p20_us = repetition.p20_us;
     again.p50_us = repetition.p50_us;
     again.p80_us = repetition.p80_us;

@@ -60,10 +60,11 @@ struct Measurement {
     std::optional<double> clock_mhz;         // of the compute units
     std::optional<double> memory_clock_mhz;  // of the memory
     std::vector<std::string> throttle_reasons;
-    int rank = 0;                         // 1 the winner of its problem; 0 not ranked
-    bool tied = false;                    // cannot be told apart from the winner
-    std::vector<double> final_rounds_us;  // medians of the finals' fresh rounds; empty: not in the finals
-    std::vector<Repetition> repetitions;  // in further processes, by their number
+    int rank = 0;                          // 1 the winner of its problem; 0 not ranked
+    bool tied = false;                     // cannot be told apart from the winner
+    std::vector<double> final_rounds_us;   // medians of the finals' fresh rounds; empty: not in the finals
+    std::optional<double> final_floor_us;  // p50 of an empty launch in those rounds
+    std::vector<Repetition> repetitions;   // in further processes, by their number
 
     /// Launched while the launch ahead ends, as the copies and empty launches beside it: not comparable with plain launches.
     bool dependent() const { return limit_copy.ends_with(".dependent"); }

@@ -207,6 +207,7 @@ void describe(V& v, T& repetition) {
 template <typename V, Is<Measurement> T>
 void describe(V& v, T& m) {
     using namespace fields;
+    constexpr FieldTraits added_time{.unit = "microseconds", .least = 0, .added = true};
     v("rank", m.rank, "1: the winner of its problem; 0: not ranked",
       FieldTraits{.least = 0, .omit_empty = true}.compared_at(place::ranking));
     v("tied", m.tied, "Cannot be told apart from the winner", in_csv.compared_at(place::ranking));
@@ -233,6 +234,7 @@ void describe(V& v, T& m) {
     v("throttled_repeats", m.throttled_repeats, "Rounds thrown away and repeated", count.at(place::measuring));
     v("throttle_reasons", m.throttle_reasons, "The driver's words", in_csv.at(place::measuring));
     v("final_rounds_us", m.final_rounds_us, "Medians of the finals' fresh rounds; empty: it was not in the finals", time_us);
+    v("final_floor_us", m.final_floor_us, "Median of an empty launch in those rounds", added_time);
     v("limit_copy", m.limit_copy, "Which copy the limit is, or \"failed: \" and why there is none",
       FieldTraits{.added = true}.at(place::timing));
     v("memory_clock_mhz", m.memory_clock_mhz, "Of the memory, where the driver tells", figure(1, "megahertz").at(place::timing));

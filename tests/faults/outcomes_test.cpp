@@ -122,6 +122,26 @@ TEST(Faults, ACopyThatCannotBeMeasuredLeavesTheTrialsWithoutALimit) {
     EXPECT_NE(sink.warnings[1].find("copy limit cannot be measured"), std::string::npos) << sink.warnings[1];
 }
 
+TEST(Faults, AnEmptyLaunchThatCannotBeMeasuredLeavesTheFinalsWithoutAFloor) {
+    const TemporaryFolder folder;
+    const SweepOptions options = small_sweep(folder, "faults: [{at: empty, do: crash}]\n");
+    RecordingSink sink;
+    int winners = 0;
+    for (const auto& [rows, record] : by_rows(run_sweep(options, sink))) {
+        ASSERT_EQ(record.outcome, Outcome::passed) << rows;
+        EXPECT_EQ(record.measurement->floor_us, 0) << rows;
+        EXPECT_EQ(record.measurement->final_floor_us, std::nullopt) << rows;
+        if (record.measurement->rank == 1) {
+            ++winners;
+            EXPECT_GE(record.measurement->final_rounds_us.size(), 12U);
+        }
+    }
+    EXPECT_EQ(winners, 1);
+    ASSERT_EQ(sink.warnings.size(), 3U);
+    EXPECT_NE(sink.warnings[1].find("empty launch cannot be measured"), std::string::npos) << sink.warnings[1];
+    EXPECT_NE(sink.warnings[2].find("empty launch cannot be measured in the finals"), std::string::npos) << sink.warnings[2];
+}
+
 TEST(Faults, ACopyThatFailsOnceIsMeasuredInTheSameRound) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "faults: [{at: copy, do: out_of_memory, text: full, times: 1}]\n");

@@ -61,7 +61,7 @@ TEST(Journal, KeepsHeaderRecordsAndFinals) {
     const TemporaryFolder folder;
     RandomRecords random(8);
     std::vector<Record> records;
-    const FinalEntry final_entry{"problem", {{"w4", {1.5, 2.25}, 1, true}, {"w8", {3.0}, 2, false}}};
+    const FinalEntry final_entry{"problem", {{"w4", {1.5, 2.25}, 1, true, 0.875}, {"w8", {3.0}, 2, false}}};
     {
         Journal journal = Journal::create(folder.path(), sample_header());
         for (int i = 0; i < 50; ++i) {

@@ -6,7 +6,8 @@ Host: microseconds until a call returns, of calls that the GPU keeps up with, th
 call, as `normtune sweep` measures it: the median of a CUDA graph's replays, which rotate over sets of inputs and outputs, as many sets and calls
 as there, and are queued while the device is held, so that nothing of the host's is in them. Each is the second of two in a row, so that the L2 holds
 what the call itself left there. Beside it what the winner took in that sweep, where it ran
-on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU.
+on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU. A launch itself takes 0.8 to 1.2 us,
+other from process to process: an empty one is timed here as there, and the second percentage is with the difference of the two taken off.
 """
 
 import argparse
@@ -60,6 +61,24 @@ class Timer:
             self.cycles *= 2
 
 
+class EmptyKernel:
+    """Launches a kernel that does nothing, by the driver: what any launch takes."""
+
+    PTX = b".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
+
+    def __init__(self):
+        self.cuda, self.function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+        module = ctypes.c_void_p()
+        torch.cuda.current_stream().synchronize()  # makes the device's context the current one
+        if self.cuda.cuModuleLoadData(ctypes.byref(module), self.PTX) or self.cuda.cuModuleGetFunction(ctypes.byref(self.function), module, b"nothing"):
+            raise SystemExit("bench: the driver refuses an empty kernel")
+
+    def __call__(self):
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        if self.cuda.cuLaunchKernel(self.function, 1, 1, 1, 32, 1, 1, 0, stream, None, None):
+            raise SystemExit("bench: the driver refuses to launch an empty kernel")
+
+
 class Rotation:
     """Graphs of calls over sets of inputs; each set's outputs have a place of their own, too."""
 
@@ -111,7 +130,7 @@ def attributes(*numbers):
 
 
 def device(mode, pair, rows, cols, dtype, samples=30):
-    """The medians of microseconds of both calls of `pair`, sampled in turn."""
+    """The medians of microseconds of both calls of `pair` and of an empty launch, sampled in turn."""
     clock_khz, bus_bits, cache_bytes = attributes(36, 37, 38)  # of the memory; bytes of the L2
     element = torch.finfo(dtype).bits // 8
     of_one = rotation.set_bytes(mode, rows, cols, element)
@@ -127,13 +146,17 @@ def device(mode, pair, rows, cols, dtype, samples=30):
         for one in inputs[:3]:
             call(*one)
         first_us = min(timer.us(lambda: call(*inputs[i % count])) for i in range(3))
-        rotations.append(Rotation(timer, call, inputs, rotation.calls(mode, rows, cols, element, rate, first_us), before))
+        calls = rotation.calls(mode, rows, cols, element, rate, first_us)
+        rotations.append(Rotation(timer, call, inputs, calls, before))
+        if call is pair[0]:
+            empty = Rotation(timer, EmptyKernel(), [()], calls, lambda: None)
+    rotations.append(empty)
     times = [[one.us() for one in rotations] for _ in range(samples)]
     return [statistics.median(of) for of in zip(*times)]
 
 
 def recorded(mode, dtype, rows, cols, name):
-    """What the table has for this very shape, measured on a GPU of this name, or None."""
+    """What the table has for this very shape, measured on a GPU of this name, and for an empty launch beside it; or None."""
     entry, here = "", False
     for line in (pathlib.Path(nt.__file__).parent / "kernels.txt").read_text().splitlines():
         words = line.split()
@@ -141,8 +164,8 @@ def recorded(mode, dtype, rows, cols, name):
             here = words[3:] == name.split()
         elif words[0] == "entry":
             entry = words[1:]
-        elif here and words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[-3] == str(rows):
-            return float(words[-2])
+        elif here and words[0] == "step" and entry == ["rms_norm", mode, dtype, dtype, "llama", "1", "0", str(cols), str(cols)] and words[-4] == str(rows):
+            return float(words[-3]), float(words[-2])
     return None
 
 
@@ -175,9 +198,13 @@ def main():
                  "backward": (lambda x, dy, scales: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
                               lambda x, dy, scales: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
         for mode, pair in calls.items():
-            mine, theirs = device(mode, pair, rows, cols, dtype)
-            sweep = recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name())
-            print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs" + (f", in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %)" if sweep else ""))
+            mine, theirs, empty = device(mode, pair, rows, cols, dtype)
+            print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs, an empty launch {empty:.2f} µs", end="")
+            if in_sweep := recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name()):
+                sweep, empty_there = in_sweep
+                print(f"; in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %), an empty launch {empty_there:.2f} µs "
+                      f"({100 * (mine / (sweep + empty - empty_there) - 1):+.1f} % without it)", end="")
+            print()
 
 
 if __name__ == "__main__":

@@ -100,8 +100,7 @@ private:
             // Nearest by ratio, and the smaller of two as near.
             const double next = last ? 0 : static_cast<double>(records[i + 1]->problem.shape.rows);
             const double to = std::sqrt(static_cast<double>(records[i]->problem.shape.rows) * next);
-            step(records[i]->problem, *records[i]->candidate.configuration(), last ? no_end : static_cast<std::int64_t>(to),
-                 time_of(*records[i]));
+            step(records[i]->problem, *records[i]->candidate.configuration(), last ? no_end : static_cast<std::int64_t>(to), *records[i]);
         }
         Problem wide = records.back()->problem;
         const Configuration& c = *records.back()->candidate.configuration();
@@ -109,25 +108,26 @@ private:
         if (reached < no_end && c.offset_bits != OffsetBits::_32) {
             wide.shape.rows = reached + 1;
             if (gpu::objection(c, wide, device_).empty()) {
-                step(wide, c, no_end, time_of(*records.back()), records.back()->problem.shape.rows);
+                step(wide, c, no_end, *records.back());
             }
         }
     }
 
-    void step(const Problem& problem, const Configuration& c, std::int64_t rows_to, double measured_us, std::int64_t measured_rows = 0) {
+    /// `measured`: the record whose configuration it is, perhaps of fewer rows.
+    void step(const Problem& problem, const Configuration& c, std::int64_t rows_to, const Record& measured) {
         const bool backward = problem.operation.has_backward();
         const bool sums = backward && has_dgamma(problem);
         const bool compiled = c.grid == Grid::persistent_contiguous && c.rows_binding == RowsBinding::constexpr_;
         const gpu::GridShape grid = gpu::grid_shape(c, problem, device_);
         const bool cooperative = sums && c.dgamma == DgammaMethod::cooperative;
-        entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {}\n", rows_to,
+        entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {:.4f} {}\n", rows_to,
                                 rows_reached(c, problem), cooperative ? grid.programs : 0, code(problem, c),
                                 c.num_warps * device_.warp_size, gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid),
                                 c.rows_per_program, compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
                                 sums ? dgamma_names.name(c.dgamma) : "-",
                                 gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
-                                c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on,
-                                measured_rows == 0 ? problem.shape.rows : measured_rows, measured_us, c.key());
+                                c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on, measured.problem.shape.rows,
+                                time_of(measured), floor_of(measured), c.key());
     }
 
     /// Problems whose macros are equal share their code.

@@ -197,7 +197,8 @@ Step read_step(Words& in) {
     in.numbers(s.rows_per_program, s.compiled_rows, s.programs_per_sm, s.unit_margin, s.cluster);
     s.dgamma = in.named<Dgamma>(dgammas);
     in.numbers(s.groups_in_memory, s.reduce_rows, s.reduce_cols, s.reduce_warps, s.dependent_launch, s.rows);
-    in.word();  // microseconds that it took: for people, and for bench.py
+    in.word();  // microseconds that it took, and an empty launch beside it: for people, and for bench.py
+    in.word();
     s.key = in.rest();
     return s;
 }
@@ -281,7 +282,7 @@ Table Table::read(std::string_view text) {
             entry = &out.devices.back().entries[work];
         } else if (word == "step" && entry != nullptr) {
             entry->push_back(read_step(line));
-            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 21 members" : nullptr;
+            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 22 members" : nullptr;
         } else if (!word.empty()) {
             wrong = "neither a code, a device, an entry of a device nor a step of an entry";
         }
