@@ -13,6 +13,7 @@
 
 #include "devices/registry.h"
 #include "space/common_limits.h"
+#include "space/reproducibility.h"
 #include "space/rules.h"
 #include "support/error.h"
 
@@ -385,6 +386,29 @@ TEST(Plan, TenMillionPointsTakeSeconds) {
     EXPECT_EQ(sum, space.points());
     EXPECT_GT(plan.kept, 0U);
     EXPECT_LT(elapsed.count(), 30);  // 3 s in an optimised build; a sanitizer or a busy machine takes longer
+}
+
+// sweep --batch-invariant needs configurations of one class of rows at every M: a rule that leaves large M other ones takes them all away.
+TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    for (const char* mode : {"forward", "backward"}) {
+        for (const int cols : {128, 1024, 2048, 2560, 4096, 5120}) {
+            std::set<std::string> common;
+            for (const int rows : {1, 128, 8192}) {
+                std::set<std::string> classes;
+                const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/{}x{}", mode, rows, cols));
+                plan_problem(problem, space, backend_traits(device.backend), device, false,
+                             [&](const Configuration& c, const RuleTally* by) {
+                                 if (by == nullptr && (rows == 1 || common.contains(row_class(c, device.backend)))) {
+                                     classes.insert(row_class(c, device.backend));
+                                 }
+                             });
+                common = std::move(classes);
+            }
+            EXPECT_FALSE(common.empty()) << mode << ", " << cols << " columns";
+        }
+    }
 }
 
 }  // namespace
