@@ -60,8 +60,7 @@ void describe(V& v, T& finalist) {
     v("rounds_us", finalist.rounds_us, "Medians of the fresh rounds", fields::time_us);
     v("rank", finalist.rank, "1: the winner; 0: not ranked, the fastest of a provider that had no finalist", fields::count);
     v("tied", finalist.tied, "Cannot be told apart from the winner");
-    v("floor_us", finalist.floor_us, "Median of an empty launch in the same rounds",
-      {.unit = "microseconds", .least = 0, .added = true});
+    v("floor_us", finalist.floor_us, "Median of an empty launch in the same rounds", {.unit = "microseconds", .least = 0, .added = true});
 }
 
 template <typename V, Is<FinalEntry> T>
