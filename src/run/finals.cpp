@@ -23,8 +23,8 @@ public:
     };
 
     FinalRounds(const SweepOptions& options, const std::string& problem_key, const std::vector<Candidate>& candidates,
-                const std::vector<TrialId>& ids, Recorder& recorder, RoundTaker& rounds, std::optional<Deadline> end)
-        : options_(options), key_(problem_key), candidates_(candidates), ids_(ids), recorder_(recorder), rounds_(rounds), end_(end) {}
+                const std::vector<TrialId>& ids, Recorder& recorder, FinalsTakers& takers, std::optional<Deadline> end)
+        : options_(options), key_(problem_key), candidates_(candidates), ids_(ids), recorder_(recorder), takers_(takers), end_(end) {}
 
     void begin(std::span<const std::size_t> trials) override {
         finalists_.clear();
@@ -46,7 +46,7 @@ public:
             if (!running[i]) {
                 continue;
             }
-            if (!note(finalist, rounds_.take(finalist.series, finalist.id, candidates_[finalist.id]))) {
+            if (!note(finalist, takers_.kernels.take(finalist.series, finalist.id, candidates_[finalist.id]))) {
                 return false;
             }
         }
@@ -54,7 +54,7 @@ public:
     }
     bool look_at_timed() override {
         for (Finalist& finalist : finalists_) {
-            if (!note(finalist, rounds_.check(finalist.id, candidates_[finalist.id]))) {
+            if (!note(finalist, takers_.kernels.check(finalist.id, candidates_[finalist.id]))) {
                 return false;
             }
         }
@@ -73,7 +73,7 @@ private:
     /// False: nothing of the problem can be measured any more. An empty launch that fails alone is left out from then on.
     bool take_floors() {
         for (auto floor = floors_.begin(); floor != floors_.end();) {
-            const std::optional<Failure> failure = rounds_.take(floor->second, SampleKind::empty, floor->first);
+            const std::optional<Failure> failure = takers_.empty_launches.take(floor->second, SampleKind::empty, floor->first);
             if (failure && failure->of_problem) {
                 return false;
             }
@@ -102,7 +102,7 @@ private:
     const std::vector<Candidate>& candidates_;
     const std::vector<TrialId>& ids_;
     Recorder& recorder_;
-    RoundTaker& rounds_;
+    FinalsTakers& takers_;
     std::optional<Deadline> end_;
     std::vector<Finalist> finalists_;
     std::map<bool, Series> floors_;  // of plain and of dependent launches
@@ -113,7 +113,7 @@ private:
 }  // namespace
 
 std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, Recorder& recorder,
-                       RoundTaker rounds, std::optional<Deadline> end, double fastest_failed_us) {
+                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us) {
     const std::string key = problem.key();
     std::vector<FinalsTrial> trials;
     std::vector<TrialId> ids;
@@ -132,7 +132,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
         trials.push_back(std::move(trial));
         ids.push_back(id);
     }
-    FinalRounds sampler(options, key, candidates, ids, recorder, rounds, end);
+    FinalRounds sampler(options, key, candidates, ids, recorder, takers, end);
     const FinalsResult result = hold_finals(std::move(trials), sampler, fastest_failed_us);
     for (const auto& [id, failure] : sampler.failures()) {
         Record record = *recorder.find(key, candidates[id].identity());

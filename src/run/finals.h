@@ -10,10 +10,16 @@
 
 namespace normtune {
 
+/// Each draws its seeds for itself.
+struct FinalsTakers {
+    RoundTaker kernels;
+    RoundTaker empty_launches;
+};
+
 /// Ranks the finalists among the recorded, passed trials of the problem. A finalist that fails here gets the outcome of
-/// that instead of its former record. `candidates` by TrialId; `problem` is that of `rounds`'s session; `fastest_failed_us`
+/// that instead of its former record. `candidates` by TrialId; `problem` is that of the takers' session; `fastest_failed_us`
 /// as in hold_finals. Throws Interrupted, SystemError. Returns FinalsResult::left_out.
 std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, Recorder& recorder,
-                       RoundTaker rounds, std::optional<Deadline> end, double fastest_failed_us);
+                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us);
 
 }  // namespace normtune

@@ -170,8 +170,9 @@ OpenRequest ProblemRun::open_request() const {
 void ProblemRun::hold_finals(std::optional<Deadline> end) {
     if (!options_.verify_only && options_.pairs.empty()) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
-        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {options_, sessions_, purpose, scheduler_->round_time_us()},
-                                end, fastest_failed_us_);
+        const auto taker = [&](const std::string& of) { return RoundTaker(options_, sessions_, of, scheduler_->round_time_us()); };
+        unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {taker(purpose), taker("empty launches of " + purpose)}, end,
+                                fastest_failed_us_);
     }
     ++runs_;
 }

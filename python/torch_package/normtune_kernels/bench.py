@@ -129,8 +129,8 @@ def attributes(*numbers):
     return found
 
 
-def device(mode, pair, rows, cols, dtype, samples=30):
-    """The medians of microseconds of both calls of `pair` and of an empty launch, sampled in turn."""
+def device(mode, pair, nothing, rows, cols, dtype, samples=30):
+    """The medians of microseconds of both calls of `pair` and of `nothing`, an empty launch, sampled in turn."""
     clock_khz, bus_bits, cache_bytes = attributes(36, 37, 38)  # of the memory; bytes of the L2
     element = torch.finfo(dtype).bits // 8
     of_one = rotation.set_bytes(mode, rows, cols, element)
@@ -141,16 +141,14 @@ def device(mode, pair, rows, cols, dtype, samples=30):
     other = None if cold else torch.zeros(2 * cache_bytes // 4, device="cuda")
     before = (lambda: None) if cold else (lambda: other.sum())
     timer = Timer()
-    rotations = []
+    rotations, numbers = [], []
     for call in pair:
         for one in inputs[:3]:
             call(*one)
         first_us = min(timer.us(lambda: call(*inputs[i % count])) for i in range(3))
-        calls = rotation.calls(mode, rows, cols, element, rate, first_us)
-        rotations.append(Rotation(timer, call, inputs, calls, before))
-        if call is pair[0]:
-            empty = Rotation(timer, EmptyKernel(), [()], calls, lambda: None)
-    rotations.append(empty)
+        numbers.append(rotation.calls(mode, rows, cols, element, rate, first_us))
+        rotations.append(Rotation(timer, call, inputs, numbers[-1], before))
+    rotations.append(Rotation(timer, nothing, [()], numbers[0], lambda: None))
     times = [[one.us() for one in rotations] for _ in range(samples)]
     return [statistics.median(of) for of in zip(*times)]
 
@@ -184,7 +182,7 @@ def main():
     if not torch.cuda.is_available():
         raise SystemExit("bench: this times a GPU, and PyTorch has none here")
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[arguments.dtype]
-    torch_norm = torch.nn.functional.rms_norm
+    torch_norm, nothing = torch.nn.functional.rms_norm, EmptyKernel()
     for rows, cols in arguments.shapes:
         shape = f"{rows}x{cols}"
         weight = torch.ones(cols, device="cuda", dtype=dtype)
@@ -198,7 +196,7 @@ def main():
                  "backward": (lambda x, dy, scales: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
                               lambda x, dy, scales: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
         for mode, pair in calls.items():
-            mine, theirs, empty = device(mode, pair, rows, cols, dtype)
+            mine, theirs, empty = device(mode, pair, nothing, rows, cols, dtype)
             print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs, an empty launch {empty:.2f} µs", end="")
             if in_sweep := recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name()):
                 sweep, empty_there = in_sweep

@@ -60,7 +60,7 @@ private:
     SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
-    /// Of long ones the best, and of the other way (by registers, staged) the best where it is near; of short ones a few.
+    /// The methods that each round samples: of each way (by registers, staged, the driver's) a few that are near the best.
     std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
 
     const Driver& driver_;

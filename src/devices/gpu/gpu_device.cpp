@@ -210,11 +210,9 @@ Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, c
         return empty_rotation(references, size, request.dependent);
     }
     if (request.kind == SampleKind::copy) {
-        SampleRequest one = request;
-        one.samples = 1;
         return references.copy.rotation(buffers, size,
                                         {[&](const Enqueue& enqueue) { return timer_->glance_us(enqueue, size, evict_); },
-                                         [&](Rotation& rotation) { return timer_->sample(rotation, one, evict_).us.front(); }});
+                                         [&](Rotation& rotation) { return timer_->quick_sample_us(rotation, evict_); }});
     }
     const auto& gpu_kernel = static_cast<const RotatingKernel&>(*kernel);
     clear_workspace(gpu_kernel.workspace_bytes());

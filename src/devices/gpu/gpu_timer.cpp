@@ -163,11 +163,20 @@ ClockState GpuTimer::clocks_before() const {
     return clocks_hold_ && !past(clocks_hold_) ? last_clocks_ : clocks_();
 }
 
-SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
+void GpuTimer::prepare(Rotation& rotation, const std::function<void(Stream)>& evict) {
     if (!rotation.windows_) {
         calibrate(rotation);
         one_sample_us(rotation, evict);  // a first graph's launch is slower than all others
     }
+}
+
+double GpuTimer::quick_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
+    prepare(rotation, evict);
+    return one_sample_us(rotation, evict);
+}
+
+SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
+    prepare(rotation, evict);
     const ClockState before = clocks_before();
     SampleBatch batch;
     batch.timer = has_graphs_ ? "graph" : "events";

@@ -57,6 +57,8 @@ public:
     /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
     /// Throws DeviceError: launch_failed.
     SampleBatch sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict);
+    /// One sample alone, and the clocks are not read, which takes longer: for choosing among copies.
+    double quick_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
     /// A launch's time by a short look without a graph, which is made in less time than a sample: for choosing among copies.
     double glance_us(const Enqueue& enqueue, const RotationSize& size, const std::function<void(Stream)>& evict);
 
@@ -64,6 +66,7 @@ private:
     double timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before);
     double one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
     void calibrate(Rotation& rotation);
+    void prepare(Rotation& rotation, const std::function<void(Stream)>& evict);
     void close_gate();
     void open_gate();
     ClockState clocks_before() const;

@@ -59,32 +59,38 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
-/// the stream of that number held, so a copy over its own input changes nothing.
+/// the stream of that number held, so a copy over its own input changes nothing. HINT together: streaming, and a program writes when all
+/// of its threads have read, as a kernel does that sums its row up in between.
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: the same with W = 16, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
 inline constexpr const char* copy_kernels = R"gpu(
-enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
+enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global, nt_together };
 #if defined(__AMDGCN__)
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
-    return hint == nt_streaming ? __builtin_nontemporal_load(p) : *p;
+    return hint == nt_streaming || hint == nt_together ? __builtin_nontemporal_load(p) : *p;
 }
 template <nt_hint hint, typename V>
 NT_DEVICE void nt_store(V* p, V v) {
-    if (hint == nt_streaming || hint == nt_streaming_stores) __builtin_nontemporal_store(v, p);
+    if (hint == nt_streaming || hint == nt_streaming_stores || hint == nt_together) __builtin_nontemporal_store(v, p);
     else *p = v;
+}
+NT_DEVICE void nt_wait_for_all(unsigned loaded) {
+    asm volatile("" ::"v"(loaded));
+    __builtin_amdgcn_s_barrier();
 }
 #else
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
     if constexpr (sizeof(V) < 8) return *p;
-    else return hint == nt_streaming ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
+    else return hint == nt_streaming || hint == nt_together ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
 }
 template <nt_hint hint, typename V>
 NT_DEVICE void nt_store(V* p, V v) {
     if constexpr (sizeof(V) < 8 || hint == nt_default || hint == nt_cache_global) *p = v;
     else __stcs(p, v);
 }
+NT_DEVICE void nt_wait_for_all(unsigned loaded) { __syncthreads_or(loaded == 0x9e3779b9u); }
 #endif
 struct nt_streams {
     const void* in[3];
@@ -104,6 +110,17 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
                 const long long at = begin + (long long)i * nt_threads() + nt_thread();
                 if (at < s.vectors) held[r][i] = nt_load<hint>((const V*)s.in[r] + at);
             }
+        }
+        if (hint == nt_together) {
+            unsigned loaded = 0;
+#pragma unroll
+            for (int r = 0; r < NT_READS; ++r) {
+#pragma unroll
+                for (int i = 0; i < unroll; ++i) {
+                    if (begin + (long long)i * nt_threads() + nt_thread() < s.vectors) loaded |= nt_any(held[r][i]);
+                }
+            }
+            nt_wait_for_all(loaded);
         }
 #pragma unroll
         for (int i = 0; i < unroll; ++i) {
@@ -173,6 +190,7 @@ NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
+NT_COPY(16, 2, together) NT_COPY(16, 3, together) NT_COPY(16, 4, together)
 NT_COPY(4, 1, default)
 NT_COPY(4, 4, default)
 NT_COPY(8, 1, default)
