@@ -20,7 +20,7 @@ constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers ru
 constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr int most_staged_bytes = 48 << 10;    // of a program: what needs no leave, and four of them fit a compute unit
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
-constexpr std::size_t most_sampled = 8;        // of those that a glance leaves
+constexpr std::size_t most_sampled = 10;       // of those that a glance leaves
 constexpr std::ptrdiff_t most_of_kernel = 3;   // in several geometries
 constexpr int race_samples = 2;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides
@@ -86,7 +86,7 @@ std::vector<CopyMethod> further(std::size_t reads, bool staged_too, bool driver_
         }
     }
     for (const int block : {64, 128, 256}) {
-        for (const int unroll : {2, 3, 4}) {
+        for (const int unroll : {2, 4}) {
             out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = "together"});
         }
     }
