@@ -294,6 +294,19 @@ TEST_F(GpuDeviceTest, AShortCopyThatAGlanceFlattersIsNotTheLimit) {
     EXPECT_NEAR(batch.us[1], 3, 1e-4);
 }
 
+// A glance has few launches of a long copy: those that may be the limit get three.
+TEST_F(GpuDeviceTest, ForemostLongCopiesAreGlancedAtThreeTimes) {
+    std::map<std::string, int> glanced;
+    gpu_.launch_us = [&](const std::string& name) {
+        glanced[name] += gpu_.in_graph ? 0 : 1;
+        return name == "nt_copy_staged_8_default" ? 40.0 : name == "nt_copy_staged_8_streaming" ? 60.0 : 41.0;
+    };
+    eighth_round_of_copies();
+    const int once = glanced["nt_copy_staged_8_streaming"];
+    EXPECT_GT(once, 1);
+    EXPECT_GE(glanced["nt_copy_staged_8_default"], 3 * once);
+}
+
 TEST_F(GpuDeviceTest, ALongCopyThatAGlanceFlattersIsNotTheLimitWhereAnotherWayIsNear) {
     std::map<std::string, int> launched;
     gpu_.launch_us = [&](const std::string& name) {

@@ -239,6 +239,11 @@ std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuf
         enter(variations(best, reads, signal_bytes(buffers.problem())));
     }
     enter(further(reads, device_.has_async_copy, plain));
+    for (int again = 0; again < 2 && tried.front().us >= short_us; ++again) {  // a glance has few launches of a long one
+        std::for_each_n(tried.begin(), std::min(2 * most_sampled, tried.size()),
+                        [&](Tried& one) { one.us = std::min(one.us, glance(one.method)); });
+        std::ranges::sort(tried, {}, &Tried::us);
+    }
     std::vector<Tried> near;
     for (const Tried& one : tried) {
         const auto alike = std::ranges::count_if(near, [&](const Tried& other) { return other.method.kernel() == one.method.kernel(); });
