@@ -164,12 +164,32 @@ TEST_F(GpuDeviceTest, TheLimitIsTheFastestOfManyCopies) {
     for (int set = 0; set < sets.sets(); ++set) {
         EXPECT_EQ(read.count(sets.pointer(TensorRole::x, set)), 1U) << "it rotates over the kernels' own inputs";
     }
+    for (int round = 0; round < 3; ++round) {
+        device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1});
+    }
     gpu_.launches.clear();
     device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1});
     for (const FakeGpu::Launched& launch : gpu_.launches) {
-        EXPECT_EQ(launch.kernel, "nt_copy_16_4_streaming") << "the race is over";
+        EXPECT_EQ(launch.kernel, "nt_copy_16_4_streaming") << "the race is over, and the slower have left";
     }
     EXPECT_EQ(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).copy, "");
+}
+
+// One kernel is foremost in several geometries, and another, which is as good as they are, comes behind all of them.
+TEST_F(GpuDeviceTest, CopiesOfSeveralKernelsAreSampledInEachRound) {
+    double together_us = 14.1;
+    gpu_.launch_us = [&](const std::string& name) {
+        return name == "nt_copy_16_8_streaming" ? 14.0 : name == "nt_copy_16_4_together" ? together_us : 19.0;
+    };
+    const auto device = open();
+    const auto buffers = device->allocate(problem_, rotating());
+    const auto sample = [&] { return device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1}).copy; };
+    EXPECT_NE(sample().find("v16.u8."), std::string::npos);
+    together_us = 13.7;
+    const std::string copy = sample();
+    EXPECT_TRUE(copy.starts_with("v16.u4.") && copy.ends_with(".together")) << copy;
+    together_us = 14.05;
+    EXPECT_NE(sample().find("v16.u8."), std::string::npos) << "it is kept as long as it may be the fastest";
 }
 
 // Eight vectors of each of two streams take more than a hundred registers: 1024 threads of them cannot be launched.

@@ -25,9 +25,13 @@ constexpr std::ptrdiff_t most_of_kernel = 3;   // in several geometries
 constexpr int race_samples = 2;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides
 constexpr double near_ratio = 1.1;
-// Kept of each way, by registers and by shared memory, as few samples may flatter one.
-constexpr std::ptrdiff_t kept = 2;
+// Kept of each way, by registers and by shared memory, as few samples may flatter one: long ones of different kernels, as geometries
+// of one kernel differ by less than kernels do.
+constexpr std::ptrdiff_t kept = 3;
 constexpr std::ptrdiff_t kept_of_short = 3;  // and the driver's
+// Of the long ones that are kept, the slower leave after so many samples each.
+constexpr int samples_of_kept = 4;
+constexpr double slower_ratio = 1.01;
 
 /// The argument of the kernels of copy_source.
 struct Streams {
@@ -149,6 +153,9 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
 }  // namespace
 
 std::string CopyMethod::kernel() const {
+    if (by_driver) {
+        return "";
+    }
     return staged ? fmt::format("nt_copy_staged_{}_{}", unroll, hint) : fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
 }
 
@@ -213,8 +220,8 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
 
 /// A glance at each: geometries first, then others, and hints and the like for the best geometry of each kind. Of the foremost
 /// the least of some samples counts, taken as the limit's will be.
-std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size,
-                                            const Timing& timing) {
+std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size,
+                                               const Timing& timing) {
     std::vector<Tried> tried;
     const auto glance = [&](const CopyMethod& method) { return timing.glance_us(copy_with(method, traffic, buffers)); };
     const auto enter = [&](const std::vector<CopyMethod>& methods) {
@@ -262,12 +269,14 @@ std::vector<CopyMethod> CopyLimit::foremost(const Traffic& traffic, const GpuBuf
     std::ranges::sort(near, {}, &Tried::us);
     const Tried& best = near.front();
     const bool is_short = best.us < short_us;
-    std::vector<CopyMethod> out;
+    std::list<Kept> out;
     for (const Tried& one : near) {
-        const auto alike = std::ranges::count_if(
-            out, [&](const CopyMethod& method) { return method.staged == one.method.staged && method.by_driver == one.method.by_driver; });
-        if (one.us < near_ratio * best.us ? alike < (is_short ? kept_of_short : kept) : is_short && one.method.by_driver) {
-            out.push_back(one.method);
+        const auto count = [&](auto is_alike) { return std::ranges::count_if(out, is_alike, &Kept::method); };
+        const auto of_way = count([&](const CopyMethod& m) { return m.staged == one.method.staged && m.by_driver == one.method.by_driver; });
+        const auto of_kernel = count([&](const CopyMethod& m) { return m.kernel() == one.method.kernel(); });
+        const bool is_near = one.us < near_ratio * best.us;
+        if (is_short ? is_near ? of_way < kept_of_short : one.method.by_driver : is_near && of_way < kept && of_kernel == 0) {
+            out.push_back({one.method});
         }
     }
     return out;
@@ -283,8 +292,8 @@ Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& siz
             known = known_.emplace(key, foremost(traffic, buffers, size, timing)).first;
         }
         copies_.clear();
-        for (const CopyMethod& method : known->second) {
-            copies_.push_back({method, Rotation(driver_, copy_with(method, traffic, buffers), size)});
+        for (auto kept = known->second.begin(); kept != known->second.end(); ++kept) {
+            copies_.push_back({&known->second, kept, Rotation(driver_, copy_with(kept->method, traffic, buffers), size)});
         }
         buffers_ = place;
         size_ = size;
@@ -293,14 +302,33 @@ Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& siz
     if (copies_.size() > 1) {
         double least_us = std::numeric_limits<double>::infinity();
         for (Copy& copy : copies_) {
-            if (const double us = timing.sample_us(copy.rotation); us < least_us) {
+            const double us = timing.sample_us(copy.rotation);
+            copy.kept->least_us = std::min(copy.kept->least_us, us);
+            ++copy.kept->samples;
+            if (us < least_us) {
                 least_us = us;
                 fastest = &copy;
             }
         }
+        drop_slower(*fastest);
     }
-    method_ = fastest->method.text() + (dependent_ ? ".dependent" : "");
+    method_ = fastest->kept->method.text() + (dependent_ ? ".dependent" : "");
     return fastest->rotation;
+}
+
+void CopyLimit::drop_slower(const Copy& fastest) {
+    const auto least_us = [](const Copy& copy) { return copy.kept->least_us; };
+    const double best_us = least_us(*std::ranges::min_element(copies_, {}, least_us));
+    if (best_us < short_us) {
+        return;
+    }
+    for (auto copy = copies_.begin(); copy != copies_.end();) {
+        const auto here = copy++;
+        if (&*here != &fastest && here->kept->samples >= samples_of_kept && here->kept->least_us > slower_ratio * best_us) {
+            here->among->erase(here->kept);
+            copies_.erase(here);
+        }
+    }
 }
 
 }  // namespace normtune::gpu

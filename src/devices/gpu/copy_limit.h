@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <list>
 #include <map>
 #include <string>
@@ -27,7 +28,7 @@ struct CopyMethod {
     bool staged = false;     // by way of shared memory, the next pieces' copies in flight
     bool by_driver = false;  // its own copy: none of the rest
 
-    std::string kernel() const;  // of copy_source
+    std::string kernel() const;  // of copy_source; the driver's has none
     std::string text() const;    // "v16.u4.t512.p2.streaming", "v16.u8.t128.p4.staged.default", "driver"
     friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
 };
@@ -48,7 +49,8 @@ public:
     void compile_ahead(const Problem& problem) const;
     /// The rotation of the fastest copy over these buffers. `size` as the kernels' of the same request. Which copy is the
     /// fastest is found by a short race, once for all problems of the same traffic; where a few are left, each call samples them
-    /// once: a launch's own time changes within a sweep, and not by the same for all of them.
+    /// once: a launch's own time changes within a sweep, and not by the same for all of them. Where that matters little, as copies
+    /// are long, the slower leave after some calls.
     Rotation& rotation(const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
     /// Of the latest rotation: CopyMethod::text(), with ".dependent" where copies are launched so.
     const std::string& method() const { return method_; }
@@ -60,19 +62,28 @@ private:
     SourceText source(const PassTraffic& pass) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
-    /// The methods that each round samples: of each way (by registers, staged, the driver's) a few that are near the best.
-    std::vector<CopyMethod> foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
+    /// A method that each round samples.
+    struct Kept {
+        CopyMethod method;
+        double least_us = std::numeric_limits<double>::infinity();  // of its samples
+        int samples = 0;
+    };
+    struct Copy {
+        std::list<Kept>* among;
+        std::list<Kept>::iterator kept;
+        Rotation rotation;
+    };
+    /// Of each way (by registers, staged, the driver's) a few that are near the best.
+    std::list<Kept> foremost(const Traffic& traffic, const GpuBuffers& buffers, const RotationSize& size, const Timing& timing);
+    /// For good, but never `fastest`, the latest round's.
+    void drop_slower(const Copy& fastest);
 
     const Driver& driver_;
     const Toolchain& toolchain_;
     const DeviceInfo& device_;
     bool dependent_;
-    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;                // by streams that are read and written
-    std::map<std::tuple<Traffic, std::int64_t, bool>, std::vector<CopyMethod>> known_;  // by traffic, bytes of a signal, cold
-    struct Copy {
-        CopyMethod method;
-        Rotation rotation;
-    };
+    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;          // by streams that are read and written
+    std::map<std::tuple<Traffic, std::int64_t, bool>, std::list<Kept>> known_;  // by traffic, bytes of a signal, cold
     std::list<Copy> copies_;
     std::string method_;
     DevicePointer buffers_ = 0;
