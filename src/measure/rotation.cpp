@@ -34,6 +34,10 @@ int Windows::most_launches() const {
     return count_ == 1 ? launches_ : (sets_ + count_ - 1) / count_;
 }
 
+int Windows::least_between() const {
+    return count_ == 1 ? sets_ : sets_ / count_;
+}
+
 int Windows::touched(std::int64_t samples) const {
     return samples >= count_ ? sets_ : (*this)[samples].first;
 }

@@ -29,6 +29,9 @@ public:
     Window operator[](std::int64_t sample) const;
     /// Of the longest window: they differ by one at most.
     int most_launches() const;
+    /// Sets that are touched, at the least, from one use of a set to its next where kernels in turn take a sample each: one whose window is
+    /// in the cache yet finds there what the last kernel has read.
+    int least_between() const;
     /// How many sets so many samples have touched.
     int touched(std::int64_t samples) const;
 

@@ -49,8 +49,9 @@ public:
         unsigned threads = 0;       // of a program
         bool operator==(const Launched&) const = default;
     };
-    std::vector<Launched> launches;
+    std::vector<Launched> launches;     // without those that settle the device
     std::set<std::string> overlapping;  // kernels that were launched to begin while the launch ahead runs
+    std::vector<std::string> queue;     // "gate", "event", "graph", and kernels outside of graphs: "nt_read", "nt_settle early"
     std::map<std::string, int> calls;
     bool in_graph = false;  // what is launched now
     std::size_t alive() const {
@@ -67,7 +68,9 @@ private:
         return fails ? failing_result : broken ? error_illegal_address : success;
     }
     void play(const Launched& launch) {
-        launches.push_back(launch);
+        if (launch.kernel != "nt_settle") {
+            launches.push_back(launch);
+        }
         now_us_ += launch_us(launch.kernel);
         broken = broken || launch.kernel == "nt_spoil";
     }
@@ -188,8 +191,12 @@ inline Driver FakeGpu::table() const {
     };
     d.launch_kernel = [](Function f, const LaunchShape& shape, void** arguments, Stream) -> Result {
         CALL(launch_kernel)
-        if (shape.overlaps) {
-            GPU.overlapping.insert(*reinterpret_cast<std::string*>(f));
+        const std::string& kernel = *reinterpret_cast<std::string*>(f);
+        if (shape.overlaps && kernel != "nt_settle") {
+            GPU.overlapping.insert(kernel);
+        }
+        if (!GPU.capturing_) {
+            GPU.queue.push_back(kernel + (shape.overlaps ? " early" : ""));
         }
         if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
             return error_out_of_resources;
@@ -200,7 +207,10 @@ inline Driver FakeGpu::table() const {
     };
     d.stream_create = [](Stream*, unsigned) -> Result { CALL(stream_create) return success; };
     d.stream_synchronize = [](Stream) -> Result { CALL(stream_synchronize) return success; };
-    d.stream_wait_value32 = [](Stream, DevicePointer, std::uint32_t) -> Result { CALL(stream_wait_value32) return success; };
+    d.stream_wait_value32 = [](Stream, DevicePointer, std::uint32_t) -> Result {
+        CALL(stream_wait_value32) GPU.queue.emplace_back("gate");
+        return success;
+    };
     d.stream_begin_capture = [](Stream, int) -> Result {
         CALL(stream_begin_capture) GPU.capturing_.emplace();
         return success;
@@ -217,7 +227,8 @@ inline Driver FakeGpu::table() const {
         return success;
     };
     d.event_record = [](Event e, Stream) -> Result {
-        CALL(event_record) GPU.events_.at(reinterpret_cast<std::uintptr_t>(e)) = GPU.now_us_;
+        CALL(event_record) GPU.queue.emplace_back("event");
+        GPU.events_.at(reinterpret_cast<std::uintptr_t>(e)) = GPU.now_us_;
         return success;
     };
     d.event_synchronize = [](Event) -> Result { CALL(event_synchronize) return success; };
@@ -235,7 +246,7 @@ inline Driver FakeGpu::table() const {
     };
     d.graph_upload = [](GraphExec, Stream) -> Result { CALL(graph_upload) return success; };
     d.graph_launch = [](GraphExec exec, Stream) -> Result {
-        CALL(graph_launch)
+        CALL(graph_launch) GPU.queue.emplace_back("graph");
         GPU.in_graph = true;
         for (const Launched& launch : GPU.execs_.at(reinterpret_cast<std::uintptr_t>(exec))) {
             GPU.play(launch);

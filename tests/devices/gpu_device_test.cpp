@@ -129,6 +129,42 @@ TEST_F(GpuDeviceTest, EvictsWhereTheSetsDoNotKeepASampleCold) {
     EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 0);
 }
 
+// More sets than a sample has launches, and more bytes than four times the L2, but what a sample touches stays in it: the next kernel's
+// sample, over the same sets, would find there what this one has read.
+TEST_F(GpuDeviceTest, EvictsWhereTheNextKernelsSampleWouldFindThisOnes) {
+    info_.cache_bytes = 3 << 19;
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, {.rotation_bytes = 8 << 20});
+    const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+    ASSERT_GE(sets.rotation_bytes(), 4 * info_.cache_bytes);
+    gpu_.launches.clear();
+    const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
+    ASSERT_LT(batch.launches_per_sample * sets.set_bytes(), 4 * info_.cache_bytes);
+    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 4);
+}
+
+// What a launch takes depends on what the process has launched before, unless two launches come ahead, the second begun early.
+TEST_F(GpuDeviceTest, SettlesTheDeviceAheadOfEachSample) {
+    for (const char* arch : {"sm_90", "sm_80"}) {
+        info_ = describe_architecture(arch);
+        info_.compute_units = 4;
+        info_.cache_bytes = 32 << 10;
+        gpu_.memory_bytes = 96 << 10;
+        const auto device = open();
+        const auto kernel = device->compile(problem_, Configuration::parse(key));
+        const auto buffers = device->allocate(problem_, rotating());
+        device->sample(kernel.get(), *buffers, {.samples = 1});
+        gpu_.queue.clear();
+        const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 1});
+        const bool can_begin_early = info_.arch == "sm_90";
+        EXPECT_EQ(batch.timer, can_begin_early ? "settled_graph" : "graph");
+        EXPECT_EQ(gpu_.queue, can_begin_early
+                                  ? (std::vector<std::string>{"gate", "nt_read", "nt_settle", "nt_settle early", "event", "graph", "event"})
+                                  : (std::vector<std::string>{"gate", "nt_read", "event", "graph", "event"}));
+    }
+}
+
 TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
     const auto device = open();
     const auto kernel = device->compile(problem_, Configuration::parse(key));
@@ -137,7 +173,7 @@ TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
     ASSERT_EQ(batch.us.size(), 3U);
     EXPECT_NEAR(batch.us[1], 7, 1e-4);
-    EXPECT_EQ(batch.timer, "graph");
+    EXPECT_EQ(batch.timer, "settled_graph");
     EXPECT_EQ(batch.clock_mhz, 1500);
     EXPECT_EQ(batch.throttle_reasons, std::vector<std::string>{"sw_power_cap"});
     EXPECT_NEAR(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).us[0], 1.25, 1e-4);

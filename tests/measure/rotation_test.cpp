@@ -67,6 +67,8 @@ TEST(Windows, AreAsFewAsTheLaunchesAllow) {
     EXPECT_EQ(Windows(300, 256).count(), 2);
     EXPECT_EQ(Windows(300, 256).most_launches(), 150);
     EXPECT_EQ(Windows(1, 7)[5], (Window{0, 7}));
+    EXPECT_EQ(Windows(13, 57).least_between(), 13) << "whole turns";
+    EXPECT_EQ(Windows(512, 200).least_between(), 170);
 }
 
 TEST(LaunchesPerSample, DoNotFollowTheNoiseOfAFirstLaunch) {

@@ -4,10 +4,11 @@
 
 Host: microseconds until a call returns, of calls that the GPU keeps up with, the least of rounds that alternate. Device: microseconds of a
 call, as `normtune sweep` measures it: the median of a CUDA graph's replays, which rotate over sets of inputs and outputs, as many sets and calls
-as there, and are queued while the device is held, so that nothing of the host's is in them. Each is the second of two in a row, so that the L2 holds
+as there, and are queued while the device is held, so that nothing of the host's is in them, behind two empty launches that undo what earlier ones
+left behind (docs/cuda.md, "What was launched before"). Each is the second of two in a row, so that the L2 holds
 what the call itself left there. Beside it what the winner took in that sweep, where it ran
 on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU. An empty launch, timed here as there,
-is printed with each; its difference is not to be taken off: kernels were seen that agree where empty launches do not.
+is printed with each.
 """
 
 import argparse
@@ -40,7 +41,8 @@ class Timer:
 
     LONGEST = 2**30  # cycles, about half a second
 
-    def __init__(self):
+    def __init__(self, settle):
+        self.settle = settle  # queues what is ahead of the work
         self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         self.cycles = 2**16
 
@@ -49,6 +51,7 @@ class Timer:
             torch.cuda.synchronize()
             torch.cuda._sleep(self.cycles)
             before()
+            self.settle()
             self.begin.record()
             queue()
             self.end.record()
@@ -61,10 +64,20 @@ class Timer:
             self.cycles *= 2
 
 
+class LaunchAttribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
+
+
 class EmptyKernel:
     """Launches a kernel that does nothing, by the driver: what any launch takes."""
 
     PTX = b".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
+    BEGINS_EARLY = LaunchAttribute(6, 0, (1,))  # programmatic stream serialization: while the launch ahead runs
 
     def __init__(self):
         self.cuda, self.function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
@@ -72,11 +85,18 @@ class EmptyKernel:
         torch.cuda.current_stream().synchronize()  # makes the device's context the current one
         if self.cuda.cuModuleLoadData(ctypes.byref(module), self.PTX) or self.cuda.cuModuleGetFunction(ctypes.byref(self.function), module, b"nothing"):
             raise SystemExit("bench: the driver refuses an empty kernel")
+        self.can_begin_early = torch.cuda.get_device_capability() >= (9, 0)
 
-    def __call__(self):
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        if self.cuda.cuLaunchKernel(self.function, 1, 1, 1, 32, 1, 1, 0, stream, None, None):
+    def __call__(self, begins_early=False):
+        config = LaunchConfig((1, 1, 1), (32, 1, 1), 0, torch.cuda.current_stream().cuda_stream, ctypes.pointer(self.BEGINS_EARLY), int(begins_early))
+        if self.cuda.cuLaunchKernelEx(ctypes.byref(config), self.function, None, None):
             raise SystemExit("bench: the driver refuses to launch an empty kernel")
+
+    def settle(self):
+        """As a sweep does ahead of each sample, so that launches take the same whatever this process has launched before."""
+        if self.can_begin_early:
+            self()
+            self(begins_early=True)
 
 
 class Rotation:
@@ -137,17 +157,16 @@ def device(mode, pair, nothing, rows, cols, dtype, samples=30):
     count = rotation.sets(of_one, cache_bytes, torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
     inputs = list(inputs_of(mode, rows, cols, dtype, count))
     rate = 2 * clock_khz / 1e3 * bus_bits / 8 or 1e6
-    cold = of_one * count >= rotation.LEAST_OVER_CACHE * cache_bytes
-    other = None if cold else torch.zeros(2 * cache_bytes // 4, device="cuda")
-    before = (lambda: None) if cold else (lambda: other.sum())
-    timer = Timer()
+    other = torch.zeros(2 * cache_bytes // 4, device="cuda")
+    timer = Timer(nothing.settle)
     rotations, numbers = [], []
     for call in pair:
         for one in inputs[:3]:
             call(*one)
         first_us = min(timer.us(lambda: call(*inputs[i % count])) for i in range(3))
         numbers.append(rotation.calls(mode, rows, cols, element, rate, first_us))
-        rotations.append(Rotation(timer, call, inputs, numbers[-1], before))
+        cold = rotation.stays_cold(of_one, count, numbers[-1], cache_bytes)
+        rotations.append(Rotation(timer, call, inputs, numbers[-1], (lambda: None) if cold else other.sum))
     rotations.append(Rotation(timer, nothing, [()], numbers[0], lambda: None))
     times = [[one.us() for one in rotations] for _ in range(samples)]
     return [statistics.median(of) for of in zip(*times)]

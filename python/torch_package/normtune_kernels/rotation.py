@@ -21,7 +21,7 @@ def set_bytes(mode, rows, cols, element):
 
 
 def sets(of_one, cache_bytes, memory_bytes):
-    """Sets that calls rotate over. Where they take less than LEAST_OVER_CACHE times the cache, it has to be emptied before each sample."""
+    """Sets that calls rotate over."""
     wanted = max(LEAST_OVER_CACHE * cache_bytes, min(OVER_CACHE * cache_bytes, memory_bytes // OF_MEMORY))
     return min(MOST_SETS, max(2, -(-wanted // of_one)))
 
@@ -33,6 +33,12 @@ def calls(mode, rows, cols, element, bytes_a_us, measured_us):
     while measured_us >= 4 * expected_us:
         expected_us *= 4
     return max(1, min(MOST_CALLS, int(-(-SAMPLE_US // expected_us))))
+
+
+def stays_cold(of_one, count, calls, cache_bytes):
+    """Are enough bytes touched between two uses of a set, where calls are sampled in turn? Else the cache is emptied before each sample."""
+    between = min(calls for _, calls in windows(count, calls)) if count > calls else count
+    return of_one * between >= LEAST_OVER_CACHE * cache_bytes
 
 
 def windows(count, calls):

@@ -89,9 +89,10 @@ std::vector<CopyMethod> further(std::size_t reads, bool staged_too, bool driver_
             }
         }
     }
-    for (const int block : {64, 128, 256}) {
-        for (const int unroll : {2, 4}) {
-            out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = "together"});
+    constexpr std::array<std::pair<int, int>, 5> together{{{4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
+    for (const auto& [unroll, block] : together) {
+        for (const char* hint : {"together", "together_default"}) {
+            out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = hint});
         }
     }
     for (const int block : {128, 256}) {
@@ -272,7 +273,8 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     std::list<Kept> out;
     for (const Tried& one : near) {
         const auto count = [&](auto is_alike) { return std::ranges::count_if(out, is_alike, &Kept::method); };
-        const auto of_way = count([&](const CopyMethod& m) { return m.staged == one.method.staged && m.by_driver == one.method.by_driver; });
+        const auto of_way =
+            count([&](const CopyMethod& m) { return m.staged == one.method.staged && m.by_driver == one.method.by_driver; });
         const auto of_kernel = count([&](const CopyMethod& m) { return m.kernel() == one.method.kernel(); });
         const bool is_near = one.us < near_ratio * best.us;
         if (is_short ? is_near ? of_way < kept_of_short : one.method.by_driver : is_near && of_way < kept && of_kernel == 0) {

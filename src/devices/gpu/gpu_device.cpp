@@ -112,7 +112,16 @@ GpuDevice::GpuDevice(Platform platform)
         std::array<void*, 2> arguments{&flag, &ticket};
         launch_plain(driver_, function_of(driver_, utilities_, "nt_gate"), 1, 1, arguments.data(), stream_);
     };
-    timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, [this] { return platform_.clocks(info_.id); });
+    std::function<void()> settle;
+    if (has_sm_90(info_)) {
+        settle = [this] {
+            const Function function = function_of(driver_, utilities_, "nt_settle");
+            for (const bool begins_early : {false, true}) {
+                launch_plain(driver_, function, 1, 32, nullptr, stream_, begins_early);
+            }
+        };
+    }
+    timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, settle, [this] { return platform_.clocks(info_.id); });
     for (const bool dependent : {false, true}) {
         references_.push_back({CopyLimit(driver_, platform_.toolchain, info_, dependent)});
     }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace normtune::gpu {
 
 namespace {
@@ -68,11 +70,13 @@ GraphExec Rotation::graph(const Window& window, Stream stream) {
     return graphs_.emplace(window.first, std::move(exec)).first->second.get();
 }
 
-GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<ClockState()> clocks)
+GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle,
+                   std::function<ClockState()> clocks)
     : driver_(driver),
       stream_(stream),
       has_graphs_(captures(driver, stream)),
       gate_kernel_(std::move(gate_kernel)),
+      settle_(std::move(settle)),
       clocks_(std::move(clocks)),
       start_(driver),
       end_(driver),
@@ -106,6 +110,9 @@ double GpuTimer::timed_us(const std::function<void()>& queue_work, const std::fu
         if (queue_before) {
             queue_before();
         }
+        if (settle_) {
+            settle_();
+        }
         check(driver_, driver_.event_record(start_.get(), stream_), DeviceFault::launch_failed, "recording an event");
         queue_work();
         check(driver_, driver_.event_record(end_.get(), stream_), DeviceFault::launch_failed, "recording an event");
@@ -131,7 +138,7 @@ void GpuTimer::calibrate(Rotation& rotation) {
 double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
     const Window window = (*rotation.windows_)[rotation.samples_++];
     const GraphExec graph = has_graphs_ ? rotation.graph(window, stream_) : nullptr;
-    const bool stays_cold = rotation.size_.set_bytes * rotation.size_.sets >= rotation.size_.least_cold_bytes;
+    const bool stays_cold = rotation.size_.set_bytes * rotation.windows_->least_between() >= rotation.size_.least_cold_bytes;
     const double us = timed_us(
         [&] {
             if (graph == nullptr) {
@@ -179,7 +186,7 @@ SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, c
     prepare(rotation, evict);
     const ClockState before = clocks_before();
     SampleBatch batch;
-    batch.timer = has_graphs_ ? "graph" : "events";
+    batch.timer = fmt::format("{}{}", settle_ ? "settled_" : "", has_graphs_ ? "graph" : "events");
     batch.launches_per_sample = rotation.windows_->most_launches();
     double spent = 0;
     while (static_cast<int>(batch.us.size()) < request.samples &&

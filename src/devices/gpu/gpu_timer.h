@@ -19,7 +19,7 @@ using Enqueue = std::function<void(int set, Stream stream)>;
 struct RotationSize {
     int sets = 1;                       // hot: one
     std::int64_t set_bytes = 0;         // inputs and outputs of a set together
-    std::int64_t least_cold_bytes = 0;  // a rotation below it needs the L2 evicted before each sample; hot: 0
+    std::int64_t least_cold_bytes = 0;  // where fewer are touched between two uses of a set, the L2 is evicted before each sample; hot: 0
     double expected_us = 1;             // of a launch, by the problem and the device alone
     friend bool operator==(const RotationSize&, const RotationSize&) = default;
 };
@@ -52,7 +52,10 @@ class GpuTimer {
 public:
     /// Queues a kernel that ends once `flag` holds `ticket`: the gate where a stream cannot wait for a value itself.
     using GateKernel = std::function<void(DevicePointer flag, std::uint32_t ticket)>;
-    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<ClockState()> clocks);
+    /// `settle`, where given, queues kernels behind the gate and ahead of the start event, after which a launch takes the same whatever
+    /// the process has launched before (docs/cuda.md).
+    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle,
+             std::function<ClockState()> clocks);
 
     /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
     /// Throws DeviceError: launch_failed.
@@ -76,6 +79,7 @@ private:
     bool waits_for_value_;
     bool has_graphs_;
     GateKernel gate_kernel_;
+    std::function<void()> settle_;
     std::function<ClockState()> clocks_;
     OwnedEvent start_;
     OwnedEvent end_;

@@ -42,6 +42,7 @@ NT_DEVICE unsigned nt_any(nt_16 v) { return v.x | v.y | v.z | v.w; }
 
 /// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
 /// nt_gate: ends once *flag is `ticket`.
+/// nt_settle: launched twice ahead of each timed piece of work, the second time to begin while the first runs.
 inline constexpr const char* utility_kernels = R"gpu(
 NT_KERNEL nt_gate(const volatile unsigned* flag, unsigned ticket) {
     while (*flag != ticket) {}
@@ -53,26 +54,28 @@ NT_KERNEL nt_read(const nt_16* from, unsigned* never, long long vectors) {
     }
     if (seen != 0) *never = seen;  // the region is all zeros
 }
+NT_KERNEL nt_settle() {}
 NT_KERNEL nt_empty() {}
 NT_KERNEL nt_empty_dependent() { nt_follow(); }
 )gpu";
 
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
-/// the stream of that number held, so a copy over its own input changes nothing. HINT together: streaming, and a program writes when all
-/// of its threads have read, as a kernel does that sums its row up in between.
-/// nt_copy_staged_U_HINT, where there are asynchronous copies: the same with W = 16, by way of shared memory (dynamic, of NT_STAGES ·
-/// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
+/// the stream of that number held, so a copy over its own input changes nothing.
+/// nt_copy_W_U_together, …_together_default: with hints for streaming or none, a program writes when all of its threads have read, as a
+/// kernel does that sums its row up in between. One program a piece. nt_copy_staged_U_HINT, where there are asynchronous copies: the same
+/// with W = 16, by way of shared memory (dynamic, of NT_STAGES · NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in
+/// flight while one is written.
 inline constexpr const char* copy_kernels = R"gpu(
-enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global, nt_together };
+enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
 #if defined(__AMDGCN__)
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
-    return hint == nt_streaming || hint == nt_together ? __builtin_nontemporal_load(p) : *p;
+    return hint == nt_streaming ? __builtin_nontemporal_load(p) : *p;
 }
 template <nt_hint hint, typename V>
 NT_DEVICE void nt_store(V* p, V v) {
-    if (hint == nt_streaming || hint == nt_streaming_stores || hint == nt_together) __builtin_nontemporal_store(v, p);
+    if (hint == nt_streaming || hint == nt_streaming_stores) __builtin_nontemporal_store(v, p);
     else *p = v;
 }
 NT_DEVICE void nt_wait_for_all(unsigned loaded) {
@@ -83,7 +86,7 @@ NT_DEVICE void nt_wait_for_all(unsigned loaded) {
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
     if constexpr (sizeof(V) < 8) return *p;
-    else return hint == nt_streaming || hint == nt_together ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
+    else return hint == nt_streaming ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
 }
 template <nt_hint hint, typename V>
 NT_DEVICE void nt_store(V* p, V v) {
@@ -98,6 +101,15 @@ struct nt_streams {
     long long vectors;
 };
 template <typename V, int unroll, nt_hint hint>
+NT_DEVICE void nt_put(const nt_streams& s, long long at, V (&held)[NT_READS][unroll], int i) {
+    unsigned read_alone = 0;
+#pragma unroll
+    for (int r = NT_WRITES; r < NT_READS; ++r) read_alone |= nt_any(held[r][i]);
+    if (NT_READS > NT_WRITES && read_alone == 0x9e3779b9u) held[0][i] = held[NT_READS - 1][i];  // or it were not read
+#pragma unroll
+    for (int w = 0; w < NT_WRITES; ++w) nt_store<hint>((V*)s.out[w] + at, held[w < NT_READS ? w : 0][i]);
+}
+template <typename V, int unroll, nt_hint hint>
 NT_DEVICE void nt_copy(const nt_streams& s) {
     const long long piece = (long long)nt_threads() * unroll;
     const long long step = nt_all_threads() * unroll;
@@ -111,30 +123,34 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
                 if (at < s.vectors) held[r][i] = nt_load<hint>((const V*)s.in[r] + at);
             }
         }
-        if (hint == nt_together) {
-            unsigned loaded = 0;
-#pragma unroll
-            for (int r = 0; r < NT_READS; ++r) {
-#pragma unroll
-                for (int i = 0; i < unroll; ++i) {
-                    if (begin + (long long)i * nt_threads() + nt_thread() < s.vectors) loaded |= nt_any(held[r][i]);
-                }
-            }
-            nt_wait_for_all(loaded);
-        }
 #pragma unroll
         for (int i = 0; i < unroll; ++i) {
             const long long at = begin + (long long)i * nt_threads() + nt_thread();
-            if (at < s.vectors) {
-                unsigned read_alone = 0;
-#pragma unroll
-                for (int r = NT_WRITES; r < NT_READS; ++r) read_alone |= nt_any(held[r][i]);
-                if (NT_READS > NT_WRITES && read_alone == 0x9e3779b9u) held[0][i] = held[NT_READS - 1][i];  // or it were not read
-#pragma unroll
-                for (int w = 0; w < NT_WRITES; ++w) nt_store<hint>((V*)s.out[w] + at, held[w < NT_READS ? w : 0][i]);
-            }
+            if (at < s.vectors) nt_put<V, unroll, hint>(s, at, held, i);
         }
     }
+}
+/// No loop and, but in the last program, no checks: what they take is seen at a few microseconds.
+template <typename V, int unroll, nt_hint hint>
+NT_DEVICE void nt_copy_together(const nt_streams& s) {
+    const long long begin = (long long)nt_program() * (nt_threads() * unroll);
+    if (begin + nt_threads() * unroll > s.vectors) return nt_copy<V, unroll, hint>(s);
+    const long long first = begin + nt_thread();
+    V held[NT_READS][unroll];
+    unsigned loaded = 0;
+#pragma unroll
+    for (int r = 0; r < NT_READS; ++r) {
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) held[r][i] = nt_load<hint>((const V*)s.in[r] + first + i * nt_threads());
+    }
+#pragma unroll
+    for (int r = 0; r < NT_READS; ++r) {
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) loaded |= nt_any(held[r][i]);
+    }
+    nt_wait_for_all(loaded);
+#pragma unroll
+    for (int i = 0; i < unroll; ++i) nt_put<V, unroll, hint>(s, first + i * nt_threads(), held, i);
 }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 template <int unroll>
@@ -190,7 +206,11 @@ NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
-NT_COPY(16, 2, together) NT_COPY(16, 4, together)
+#define NT_COPY_TOGETHER(unroll, name, hint) \
+    NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint>(s); }
+#define NT_COPIES_TOGETHER(name, hint) NT_COPY_TOGETHER(2, name, hint) NT_COPY_TOGETHER(3, name, hint) NT_COPY_TOGETHER(4, name, hint)
+NT_COPIES_TOGETHER(together, streaming)
+NT_COPIES_TOGETHER(together_default, default)
 NT_COPY(4, 1, default)
 NT_COPY(4, 4, default)
 NT_COPY(8, 1, default)

@@ -31,16 +31,6 @@ bool fills_the_device(const Configuration& c, const Problem& p, const DeviceInfo
     return c.residency == Residency::reload && !persistent(c) && !p.operation.has_backward() && !is_amd(device);
 }
 
-// sm_90 and later: a launch may begin before the one ahead of it has ended (programmatic dependent launch), and programs share clusters.
-bool has_sm_90(const DeviceInfo& device) {
-    constexpr std::string_view prefix = "sm_";
-    int number = 0;
-    if (device.arch.starts_with(prefix)) {
-        std::from_chars(device.arch.data() + prefix.size(), device.arch.data() + device.arch.size(), number);
-    }
-    return number >= 90;
-}
-
 // What the compiler needs beside the data: addresses, loop state, the numbers of one vector unpacked; backward, which
 // combines two rows in registers, half as much again as it holds (by what NVRTC 13.0 spilled for sm_80 and sm_90).
 int working_registers(const Configuration& c, int held, const Problem& p, const DeviceInfo& device) {
@@ -77,6 +67,15 @@ std::string basic_objection(const Configuration& c, const Problem& p, const Devi
 }
 
 }  // namespace
+
+bool has_sm_90(const DeviceInfo& device) {
+    constexpr std::string_view prefix = "sm_";
+    int number = 0;
+    if (device.arch.starts_with(prefix)) {
+        std::from_chars(device.arch.data() + prefix.size(), device.arch.data() + device.arch.size(), number);
+    }
+    return number >= 90;
+}
 
 std::vector<BackendLimit> gpu_limits() {
     using C = const Configuration&;

@@ -16,6 +16,9 @@ std::vector<BackendLimit> gpu_limits();
 /// also what planning has checked before: shapes that verification derives have been planned by nobody.
 std::string objection(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
+/// sm_90 and later: a launch may begin before the one ahead of it has ended (programmatic dependent launch), and programs share clusters.
+bool has_sm_90(const DeviceInfo& device);
+
 /// Registers a thread that rows, gamma and sums take in the widest of the problem's kernels: an estimate from below,
 /// without what the compiler needs for addresses and temporaries.
 int held_registers(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);

@@ -150,11 +150,11 @@ def timing():
     cuda = types.SimpleNamespace(Event=Event, CUDAGraph=Graph, graph=lambda graph, pool: contextlib.nullcontext(), graph_pool_handle=lambda: 0,
                                  synchronize=lambda: None, _sleep=lambda cycles: order.append(cycles))
     with mock.patch.object(torch, "cuda", cuda):
-        timer = bench.Timer()
+        timer = bench.Timer(lambda: order.append("settle"))
         least = timer.cycles
         expect(timer.us(lambda: order.append("work"), lambda: order.append("before")) == 240.0, "microseconds of a sample")
         expect([word for word in order if type(word) is int] == [least, 2 * least, 4 * least, 8 * least], f"held ever longer: {order}")
-        expect(order[-5:] == [8 * least, "before", "event", "work", "event"], f"the order of a sample: {order}")
+        expect(order[-6:] == [8 * least, "before", "settle", "event", "work", "event"], f"the order of a sample: {order}")
         late[0] = 1000
         refused_by_exit = False
         try:
