@@ -47,6 +47,12 @@ protected:
              }});
     }
 
+    /// Ahead of a cold sample: as many as touch one and a half times the L2.
+    int own_launches_ahead(const Buffers& buffers) const {
+        const std::int64_t set_bytes = dynamic_cast<const GpuBuffers&>(buffers).set_bytes();
+        return static_cast<int>((3 * info_.cache_bytes / 2 + set_bytes - 1) / set_bytes);
+    }
+
     BufferRequest rotating() const { return {.rotation_bytes = 4 * info_.cache_bytes, .seed = 3}; }
 
     /// Of copies of about 40 us: those that the race left are then all measured.

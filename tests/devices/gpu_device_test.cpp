@@ -129,6 +129,26 @@ TEST_F(GpuDeviceTest, EvictsWhereTheSetsDoNotKeepASampleCold) {
     EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 0);
 }
 
+// What another kernel left in the L2 would be in the sample: its dirty lines have to be written back there.
+TEST_F(GpuDeviceTest, AColdSampleIsBehindLaunchesOfItsOwn) {
+    const auto device = open();
+    const auto kernel = device->compile(problem_, Configuration::parse(key));
+    const auto buffers = device->allocate(problem_, rotating());
+    const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
+    device->sample(kernel.get(), *buffers, {.samples = 1});
+    gpu_.launches.clear();
+    gpu_.queue.clear();
+    const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 1});
+    EXPECT_EQ(gpu_.queue, (std::vector<std::string>{"gate", "graph", "nt_settle", "nt_settle early", "event", "graph", "event"}));
+    const int ahead = own_launches_ahead(*buffers);
+    ASSERT_EQ(gpu_.launches.size(), static_cast<std::size_t>(ahead + batch.launches_per_sample));
+    for (int i = 0; i < ahead; ++i) {
+        EXPECT_EQ(gpu_.launches[i].kernel, "nt_forward");
+        EXPECT_EQ(gpu_.launches[i].first_argument, (std::uint64_t{sets.pointer(TensorRole::x, sets.sets() - ahead + i)}));
+    }
+    EXPECT_EQ(gpu_.launches[ahead].first_argument, (std::uint64_t{sets.pointer(TensorRole::x, 0)}));
+}
+
 // More sets than a sample has launches, and more bytes than four times the L2, but what a sample touches stays in it: the next kernel's
 // sample, over the same sets, would find there what this one has read.
 TEST_F(GpuDeviceTest, EvictsWhereTheNextKernelsSampleWouldFindThisOnes) {
@@ -308,7 +328,7 @@ TEST_F(GpuDeviceTest, TheRaceOfCopiesIsShortAndOnceForProblemsOfOneTraffic) {
     const std::size_t with_race = launches("rms_norm/forward/bf16/llama/16x1024");
     const std::size_t without = launches("rms_norm/forward/fp16/gemma/16x1024");
     EXPECT_GT(with_race, without);
-    EXPECT_LT(static_cast<double>(with_race - without) * 3, 16000) << "microseconds of the device";
+    EXPECT_LT(static_cast<double>(with_race - without) * 3, 20000) << "microseconds of the device";
     launches("rms_norm/backward/bf16/llama/16x1024");
     std::set<std::string> tried;
     for (const FakeGpu::Launched& launch : gpu_.launches) {

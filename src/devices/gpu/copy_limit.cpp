@@ -288,7 +288,7 @@ Rotation& CopyLimit::rotation(const GpuBuffers& buffers, const RotationSize& siz
     const DevicePointer place = buffers.pointer(TensorRole::x, 0);
     if (copies_.empty() || buffers_ != place || size_ != size) {
         const Traffic traffic = signal_traffic(buffers.problem());
-        const std::tuple key(traffic, signal_bytes(buffers.problem()), size.least_cold_bytes > 0);
+        const std::tuple key(traffic, signal_bytes(buffers.problem()), size.cache_bytes > 0);
         auto known = known_.find(key);
         if (known == known_.end()) {
             known = known_.emplace(key, foremost(traffic, buffers, size, timing)).first;

@@ -17,9 +17,6 @@ namespace normtune::gpu {
 
 namespace {
 
-/// A cold rotation takes this many times the L2 at the least, or it is evicted before each sample.
-constexpr std::int64_t least_over_cache = 4;
-
 /// At the memory's own rate, two transfers a clock; a device that does not tell it counts as one of 1 TB/s. A driver may take 0.3 ms to
 /// tell a clock.
 double bytes_a_us(const Driver& driver, DeviceId device) {
@@ -211,11 +208,11 @@ Rotation& GpuDevice::empty_rotation(References& references, const RotationSize& 
 }
 
 Rotation& GpuDevice::rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request) {
-    RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(), request.cold ? least_over_cache * info_.cache_bytes : 0,
+    RotationSize size{request.cold ? buffers.sets() : 1, buffers.set_bytes(), request.cold ? info_.cache_bytes : 0,
                       expected_us(buffers.problem(), bytes_a_us_)};
     References& references = references_.at(request.dependent ? 1 : 0);
     if (request.kind == SampleKind::empty) {
-        size.least_cold_bytes = 0;
+        size.cache_bytes = 0;
         return empty_rotation(references, size, request.dependent);
     }
     if (request.kind == SampleKind::copy) {

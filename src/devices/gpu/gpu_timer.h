@@ -17,10 +17,10 @@ namespace normtune::gpu {
 using Enqueue = std::function<void(int set, Stream stream)>;
 
 struct RotationSize {
-    int sets = 1;                       // hot: one
-    std::int64_t set_bytes = 0;         // inputs and outputs of a set together
-    std::int64_t least_cold_bytes = 0;  // where fewer are touched between two uses of a set, the L2 is evicted before each sample; hot: 0
-    double expected_us = 1;             // of a launch, by the problem and the device alone
+    int sets = 1;                  // hot: one
+    std::int64_t set_bytes = 0;    // inputs and outputs of a set together
+    std::int64_t cache_bytes = 0;  // of the L2; hot: 0
+    double expected_us = 1;        // of a launch, by the problem and the device alone
     friend bool operator==(const RotationSize&, const RotationSize&) = default;
 };
 
@@ -38,6 +38,10 @@ private:
     friend class GpuTimer;
     GraphExec graph(const Window& window, Stream stream);
     void enqueue(const Window& window, Stream stream) const;
+    /// Do so many sets lie between two uses of one that the L2 has lost it?
+    bool stays_cold() const;
+    /// The sets ahead of the first one, as many as fill the L2.
+    Window lead_in() const;
 
     const Driver& driver_;
     Enqueue enqueue_;
@@ -67,6 +71,7 @@ public:
 
 private:
     double timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before);
+    void queue(Rotation& rotation, const Window& window);
     double one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
     void calibrate(Rotation& rotation);
     void prepare(Rotation& rotation, const std::function<void(Stream)>& evict);
