@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What shipped results say of where they come from, as a table: `provenance.py qwen3.csv triton_te_615.csv …`.
 
-A results.csv tells driver, clocks, empty launch and copy; the results.json beside it, where one is shipped, the revision of the
+A results.csv tells driver, clocks, empty launch, timer and copy; the results.json beside it, where one is shipped, the revision of the
 sources, the GPU's UUID and the command. A dash: the file does not say.
 """
 
@@ -10,7 +10,7 @@ import json
 import pathlib
 import sys
 
-HEADER = ["results", "measured", "revision", "GPU's UUID", "driver", "command", "clock", "memory's clock", "empty launch", "copy", "least limit_ratio"]
+HEADER = ["results", "measured", "revision", "GPU's UUID", "driver", "command", "clock", "memory's clock", "empty launch", "timer", "copy", "least limit_ratio"]
 
 
 def line(path):
@@ -29,7 +29,7 @@ def line(path):
     drivers = sorted({row["driver"].split(",")[0] for row in rows})
     return [str(path.with_suffix("")), f"{len(rows):,}", environment.get("source_revision") or "-", environment.get("device", {}).get("uuid") or "-",
             ", ".join(drivers) or "-", "whole" if command else "-", recorded("clock_mhz"), recorded("memory_clock_mhz"),
-            recorded("floor_us"), "of several" if rows and rows[0].get("limit_copy") else "one", f"{min(ratios):.3f}"]
+            recorded("floor_us"), ", ".join(sorted({row["timer"] for row in rows})), "of several" if rows and rows[0].get("limit_copy") else "one", f"{min(ratios):.3f}"]
 
 
 def main():

@@ -77,6 +77,10 @@ def check_rotation(package, results):
         compared += 1
         if found != wanted:
             faults.append(f"bench: {found} calls a sample and bytes of all sets, the sweep had {wanted}: {problem['key']}")
+    # Between two uses of a set lie all sets, where a sample has calls for them; else those of a sample.
+    for of_one, sets, calls, cold in ((50, 8, 20, True), (49, 8, 20, False), (50, 100, 9, True), (50, 100, 8, False), (49, 100, 9, False)):
+        if rotation.stays_cold(of_one, sets, calls, 100) != cold:
+            faults.append(f"bench: {sets} sets of {of_one} bytes, {calls} calls a sample, 100 bytes of cache: cold is {not cold}")
     return faults[:5] if compared > 20 else faults + [f"bench: {compared} records were compared"]
 
 

@@ -82,7 +82,7 @@ private:
     const Toolchain& toolchain_;
     const DeviceInfo& device_;
     bool dependent_;
-    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;          // by streams that are read and written
+    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;        // by streams that are read and written
     std::map<std::tuple<Traffic, std::int64_t, bool>, std::list<Kept>> known_;  // by traffic, bytes of a signal, cold
     std::list<Copy> copies_;
     std::string method_;
