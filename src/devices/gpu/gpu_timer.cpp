@@ -38,15 +38,14 @@ bool moved(const std::optional<double>& before, const std::optional<double>& aft
 
 }  // namespace
 
-bool Rotation::stays_cold() const {
-    return size_.set_bytes * windows_->least_between() >= cold_over_cache * size_.cache_bytes;
-}
-
-Window Rotation::lead_in() const {
+std::optional<Window> Rotation::lead_in() const {
+    if (size_.sets == 1 || size_.set_bytes * windows_->least_between() < cold_over_cache * size_.cache_bytes) {
+        return std::nullopt;
+    }
     const auto sets =
         static_cast<int>(std::ceil(lead_in_over_cache * static_cast<double>(size_.cache_bytes) / static_cast<double>(size_.set_bytes)));
     const int launches = std::min(sets, size_.sets - 1);
-    return {size_.sets - launches, launches};
+    return Window{size_.sets - launches, launches};
 }
 
 void Rotation::enqueue(const Window& window, Stream stream) const {
@@ -162,7 +161,7 @@ void GpuTimer::queue(Rotation& rotation, const Window& window) {
 double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
     const Window window = (*rotation.windows_)[rotation.samples_++];
     const bool is_cold = rotation.size_.cache_bytes > 0;
-    const std::optional<Window> lead_in = is_cold && rotation.stays_cold() ? std::optional(rotation.lead_in()) : std::nullopt;
+    const std::optional<Window> lead_in = is_cold ? rotation.lead_in() : std::nullopt;
     if (has_graphs_) {  // made before the gate is closed
         rotation.graph(window, stream_);
         if (lead_in) {

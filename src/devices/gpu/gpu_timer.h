@@ -38,10 +38,9 @@ private:
     friend class GpuTimer;
     GraphExec graph(const Window& window, Stream stream);
     void enqueue(const Window& window, Stream stream) const;
-    /// Do so many sets lie between two uses of one that the L2 has lost it?
-    bool stays_cold() const;
-    /// The sets ahead of the first one, as many as fill the L2.
-    Window lead_in() const;
+    /// The sets ahead of the first one, as many as fill the L2; none where so few lie between two uses of one that the L2 may still have
+    /// it.
+    std::optional<Window> lead_in() const;
 
     const Driver& driver_;
     Enqueue enqueue_;
