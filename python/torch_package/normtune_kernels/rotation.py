@@ -37,7 +37,7 @@ def calls(mode, rows, cols, element, bytes_a_us, measured_us):
 
 def stays_cold(of_one, count, calls, cache_bytes):
     """Are enough bytes touched between two uses of a set, where calls are sampled in turn? Else the cache is emptied before each sample."""
-    between = min(calls for _, calls in windows(count, calls)) if count > calls else count
+    between = min(count, *(launched for _, launched in windows(count, calls)))
     return of_one * between >= LEAST_OVER_CACHE * cache_bytes
 
 

@@ -63,9 +63,10 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
 /// nt_copy_W_U_together, …_together_default: with hints for streaming or none, a program writes when all of its threads have read, as a
-/// kernel does that sums its row up in between. One program a piece. nt_copy_staged_U_HINT, where there are asynchronous copies: the same
-/// with W = 16, by way of shared memory (dynamic, of NT_STAGES · NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in
-/// flight while one is written.
+/// kernel does that sums its row up in between. One program a piece.
+///
+/// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
+/// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
 inline constexpr const char* copy_kernels = R"gpu(
 enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
 #if defined(__AMDGCN__)
