@@ -21,12 +21,19 @@ struct InertAxis {
 /// The table of axes has them.
 std::vector<InertAxis> inert_axes(Backend backend);
 
+/// Values of an axis that a limit does not tell apart: those of which `as` is the same. It is asked about one of them.
+struct AlikeValues {
+    Axis axis;
+    std::function<int(int value)> as;
+};
+
 /// A combination that the backend cannot express.
 struct BackendLimit {
     std::string name;        // rule name: "cpu.threads_per_row"
     std::string reason;      // one line, ends up in records and in `plan`
     std::vector<Axis> axes;  // the axes that `admits` reads (shape, operation and device it may always read)
     std::function<bool(const Configuration&, const Problem&, const DeviceInfo&)> admits;
+    std::vector<AlikeValues> alike = {};
 };
 
 struct BackendTraits {

@@ -19,7 +19,8 @@ PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInf
             [admits = std::move(limit.admits), &problem, &device](const Configuration& configuration) {
                 return admits(configuration, problem, device) ? RuleAnswer::keeps : RuleAnswer::prunes;
             },
-            {}};
+            {},
+            std::move(limit.alike)};
 }
 
 PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {

@@ -14,12 +14,24 @@ constexpr std::uint64_t most_asked_ahead = std::uint64_t{1} << 13;
 
 FilterTable::FilterTable(PlanFilter filter, const std::vector<AxisValues>& axes) : filter_(std::move(filter)) {
     for (const AxisValues& axis : axes) {
-        const bool read = std::find(filter_.axes.begin(), filter_.axes.end(), axis.axis) != filter_.axes.end();
-        strides_.push_back(read ? combinations_ : 0);
-        if (read) {
-            reads_.push_back({&axis, combinations_});
-            combinations_ *= axis.values.size();
+        std::vector<std::uint64_t>& parts = parts_.emplace_back();
+        if (std::ranges::find(filter_.axes, axis.axis) == filter_.axes.end()) {
+            merges_.push_back(true);
+            continue;
         }
+        const auto alike = std::ranges::find(filter_.alike, axis.axis, &AlikeValues::axis);
+        const auto kind = [&](int value) { return alike == filter_.alike.end() ? value : alike->as(value); };
+        Read read{axis.axis, {}, combinations_};
+        for (const int value : axis.values) {
+            const auto known = std::ranges::find(read.values, kind(value), kind);
+            parts.push_back(static_cast<std::uint64_t>(known - read.values.begin()) * read.stride);
+            if (known == read.values.end()) {
+                read.values.push_back(value);
+            }
+        }
+        merges_.push_back(read.values.size() < axis.values.size());
+        combinations_ *= read.values.size();
+        reads_.push_back(std::move(read));
     }
     if (combinations_ <= most_answers) {
         answers_.assign(static_cast<std::size_t>(combinations_), unknown);
@@ -29,9 +41,8 @@ FilterTable::FilterTable(PlanFilter filter, const std::vector<AxisValues>& axes)
 Configuration FilterTable::configuration(std::uint64_t combination) const {
     Configuration configuration;
     for (const Read& read : reads_) {
-        const std::vector<int>& values = read.axis->values;
-        const std::uint64_t index = combination / read.stride % values.size();
-        set_axis(configuration, read.axis->axis, values[static_cast<std::size_t>(index)]);
+        const std::uint64_t index = combination / read.stride % read.values.size();
+        set_axis(configuration, read.axis, read.values[static_cast<std::size_t>(index)]);
     }
     return configuration;
 }

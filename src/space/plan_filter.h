@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "space/axes.h"
+#include "space/backend_traits.h"
 #include "space/configuration.h"
 #include "space/rules.h"
 #include "space/space.h"
@@ -18,17 +19,20 @@ struct PlanFilter {
     std::vector<Axis> axes;  // that `ask` reads; the answer depends on no other
     std::function<RuleAnswer(const Configuration&)> ask;
     std::function<void(const Configuration&)> fail;  // throws; called where an answer is undefined. Empty: never is
+    std::vector<AlikeValues> alike = {};
 };
 
 /// A filter's answers over the combinations of its axes' values: each is asked for once, when it is wanted.
 class FilterTable {
 public:
-    /// `axes`, the space's, must outlive the table; its points must fit 64 bits.
+    /// `axes`: the space's, whose points must fit 64 bits.
     FilterTable(PlanFilter filter, const std::vector<AxisValues>& axes);
 
-    bool reads(std::size_t position) const { return strides_[position] != 0; }
-    /// A combination's number is the sum of index · stride over the axes; 0 for one that the filter does not read.
-    std::uint64_t stride(std::size_t position) const { return strides_[position]; }
+    bool reads(std::size_t position) const { return !parts_[position].empty(); }
+    /// Are several values of the axis one to the filter? So they are where it does not read the axis.
+    bool merges(std::size_t position) const { return merges_[position]; }
+    /// A combination's number is the sum, over the axes, of the part of the axis's value of this index.
+    std::uint64_t part(std::size_t position, std::size_t index) const { return reads(position) ? parts_[position][index] : 0; }
     RuleAnswer answer(std::uint64_t combination);
     /// Does it keep all combinations? Not looked at where they are many: false.
     bool always_keeps();
@@ -37,13 +41,15 @@ public:
 
 private:
     struct Read {
-        const AxisValues* axis;
+        Axis axis;
+        std::vector<int> values;  // one of each kind
         std::uint64_t stride;
     };
     Configuration configuration(std::uint64_t combination) const;
 
     PlanFilter filter_;
-    std::vector<std::uint64_t> strides_;  // by position in the space
+    std::vector<std::vector<std::uint64_t>> parts_;  // by position in the space, and index of the value; empty: is not read
+    std::vector<bool> merges_;                       // by position in the space
     std::vector<Read> reads_;
     std::uint64_t combinations_ = 1;
     std::vector<std::uint8_t> answers_;  // empty where they would be too many

@@ -79,7 +79,7 @@ void PlanPoints::apply(std::size_t filter) {
 }
 
 /// What becomes of a node depends on the values of the filter's axes above it alone. One comes again with the same
-/// values by another value of an axis that the filter does not read, so that it is looked up below such an axis.
+/// values by another value of an axis of which the filter takes several as one, so that it is looked up below such an axis.
 Node PlanPoints::restrict(const Application& application, std::size_t level, Node node, std::uint64_t combination) {
     if (diagram_.count(level, node) == 0) {
         return node;
@@ -92,13 +92,13 @@ Node PlanPoints::restrict(const Application& application, std::size_t level, Nod
         return answer == RuleAnswer::keeps ? node : take(level, node, application.taker);
     }
     Scratch& scratch = scratch_[level];
-    const bool comes_again = level > 0 && !application.filter.reads(order_[level - 1]);
+    const bool comes_again = level > 0 && application.filter.merges(order_[level - 1]);
     if (const std::optional<Node> known = comes_again ? scratch.restricted.find(node, combination) : std::nullopt) {
         return *known;
     }
-    const std::uint64_t stride = application.filter.stride(order_[level]);
     for (std::size_t i = 0; i < scratch.children.size(); ++i) {
-        scratch.children[i] = restrict(application, level + 1, diagram_.child(level, node, i), combination + i * stride);
+        scratch.children[i] =
+            restrict(application, level + 1, diagram_.child(level, node, i), combination + application.filter.part(order_[level], i));
     }
     const Node restricted = diagram_.make(level, scratch.children);
     if (comes_again) {

@@ -17,6 +17,13 @@ std::int64_t align16(std::int64_t bytes) {
     return ceil_div(bytes, 16) * 16;
 }
 
+/// With the barriers behind `bytes`.
+std::int64_t with_barriers(std::int64_t bytes, const Configuration& c, const RowLayout& layout) {
+    const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 : 0);
+    constexpr std::int64_t barrier_bytes = 8;
+    return barriers > 0 ? align16(bytes) + align16(barriers * barrier_bytes) : bytes;
+}
+
 }  // namespace
 
 RowLayout row_layout(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
@@ -68,7 +75,7 @@ std::int64_t program_cols(const Configuration& c, const Problem& problem, const 
     return std::int64_t{layout.sweep_cols} / c.cluster * (layout.bulk ? layout.row_accesses : 1);
 }
 
-std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
+std::int64_t row_shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
     const RowLayout layout = row_layout(c, problem, device);
     const std::int64_t row_warps = ceil_div(c.threads_per_row, device.warp_size);
     const std::int64_t scratch = c.cluster > 1 || row_warps > 1 ? c.cluster * layout.groups * row_warps * c.tile_rows : 0;
@@ -78,13 +85,6 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
     }
     bytes += std::int64_t{layout.slots} * problem.operation.row_inputs(backward) * c.tile_rows * layout.row_accesses * layout.threads *
              layout.vector_bytes;
-    const auto column_scratch = [&](int width) {
-        const int lanes = c.reduce_cols / width;
-        return std::int64_t{layout.threads} / std::max(lanes, std::min(device.warp_size, layout.threads)) * lanes * width * 4;
-    };
-    if (backward && programs_beside(c, problem) > 0) {
-        bytes = std::max(bytes, column_scratch(std::min(layout.vector_elements, c.reduce_cols)));
-    }
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;
@@ -98,16 +98,29 @@ std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const 
         if (c.dgamma == DgammaMethod::atomic) {
             bytes = std::max<std::int64_t>(bytes, 16);
         }
-        if (c.dgamma == DgammaMethod::cooperative) {
-            bytes = std::max(bytes, column_scratch(c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1));
-        }
     }
-    const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 : 0);
-    if (barriers > 0) {
-        constexpr std::int64_t barrier_bytes = 8;
-        bytes = align16(bytes) + align16(barriers * barrier_bytes);
+    return with_barriers(bytes, c, layout);
+}
+
+std::int64_t column_shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
+    const RowLayout layout = row_layout(c, problem, device);
+    int width = 0;  // elements that a lane takes at once
+    if (programs_beside(c, problem) > 0) {
+        width = std::min(layout.vector_elements, c.reduce_cols);
+    } else if (has_dgamma(problem) && c.dgamma == DgammaMethod::cooperative) {
+        width = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
     }
-    return bytes;
+    if (width == 0) {
+        return 0;
+    }
+    const int lanes = c.reduce_cols / width;
+    const std::int64_t bytes =
+        std::int64_t{layout.threads} / std::max(lanes, std::min(device.warp_size, layout.threads)) * lanes * width * 4;
+    return with_barriers(bytes, c, layout);
+}
+
+std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
+    return std::max(row_shared_bytes(c, problem, device, backward), backward ? column_shared_bytes(c, problem, device) : 0);
 }
 
 GridShape grid_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {

@@ -35,6 +35,9 @@ std::int64_t program_cols(const Configuration& configuration, const Problem& pro
 
 /// Dynamic shared memory of the forward or the backward kernel.
 std::int64_t shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);
+/// The larger of the two is all of them: what rows take, and what sums over columns of dgamma take after them, in the same place.
+std::int64_t row_shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device, bool backward);
+std::int64_t column_shared_bytes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
 /// Programs of the forward or backward kernel's grid, a cluster counted as one, and the rows that each is given (per_row: 1).
 struct GridShape {

@@ -82,9 +82,27 @@ std::vector<BackendLimit> gpu_limits() {
     using P = const Problem&;
     using D = const DeviceInfo&;
     std::vector<BackendLimit> out;
-    const auto add = [&out](std::string name, std::string reason, std::vector<Axis> axes, auto admits) {
-        out.push_back({"gpu." + std::move(name), std::move(reason), std::move(axes), admits});
+    const auto add = [&out](std::string name, std::string reason, std::vector<Axis> axes, auto admits,
+                            std::vector<AlikeValues> alike = {}) {
+        out.push_back({"gpu." + std::move(name), std::move(reason), std::move(axes), admits, std::move(alike)});
     };
+    /// Methods that are in none of the lists are alike, as are those of one list.
+    const auto methods = [](std::vector<std::vector<DgammaMethod>> lists) {
+        return AlikeValues{Axis::dgamma, [lists = std::move(lists)](int value) {
+                               int kind = 0;
+                               for (std::size_t i = 0; i < lists.size(); ++i) {
+                                   kind =
+                                       std::ranges::count(lists[i], static_cast<DgammaMethod>(value)) > 0 ? static_cast<int>(i) + 1 : kind;
+                               }
+                               return kind;
+                           }};
+    };
+    using Method = DgammaMethod;
+    const AlikeValues grids{Axis::grid, [](int value) {
+                                Configuration c;
+                                c.grid = static_cast<Grid>(value);
+                                return persistent(c) ? 1 : 0;
+                            }};
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
                                    Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin,      Axis::cluster};
     const std::vector<Axis> row{Axis::num_warps,    Axis::threads_per_row, Axis::block_size,
@@ -94,12 +112,18 @@ std::vector<BackendLimit> gpu_limits() {
         return a;
     };
 
+    const auto fits_workspace = [](C c, P p, D d) {
+        return partial_rows(c, p, d) * p.shape.cols * 4 <= std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
+    };
+
     add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows", launch,
         [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
-    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols}), [](C c, P p, D d) {
-        const GridShape grid = grid_shape(c, p, d);
-        return grid.programs * c.cluster + programs_beside(c, p) <= largest_int && grid.rows_per_program <= largest_int;
-    });
+    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols}),
+        [](C c, P p, D d) {
+            const GridShape grid = grid_shape(c, p, d);
+            return grid.programs * c.cluster + programs_beside(c, p) <= largest_int && grid.rows_per_program <= largest_int;
+        },
+        {methods({{Method::beside}})});
     add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
         [](C c, P, D d) { return !persistent(c) || c.programs_per_sm <= resident_programs(c, d); });
     add("residency", "registers hold one block, and the row has several", {Axis::residency, Axis::block_size},
@@ -119,17 +143,6 @@ std::vector<BackendLimit> gpu_limits() {
         {Axis::stages, Axis::residency}, [](C c, P, D d) { return c.stages == 1 || c.residency != Residency::shared || d.has_async_copy; });
     add("accesses", "more than 32 accesses of a thread are written out for one block", row,
         [](C c, P p, D d) { return row_layout(c, p, d).accesses * c.tile_rows <= 32; });
-    add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}), [](C c, P p, D d) {
-            const int held = held_registers(c, p, d);
-            return held + working_registers(c, held, p, d) <= registers_per_thread(c, least_resident_programs(c, p, d), d);
-        });
-    add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::deferred_steps, Axis::staging}),
-        [](C c, P p, D d) {
-            const bool forward = !p.operation.has_forward() || shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
-            return forward && (!p.operation.has_backward() || shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
-        });
     add("reduce_tile", "the reduce tile must give each of its threads work, and no more than 32 numbers at once",
         {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps, Axis::num_warps, Axis::vector_bytes}, [](C c, P p, D d) {
             if (!has_dgamma(p) || c.dgamma == DgammaMethod::atomic) {
@@ -153,10 +166,12 @@ std::vector<BackendLimit> gpu_limits() {
             const bool overwritten = op.holder_of(TensorRole::s) == TensorRole::residual && op.residual == ResidualPrecision::fp32;
             return c.residency != Residency::reload || !overwritten;
         });
-    add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}), [](C c, P p, D d) {
-        return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
-               grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
-    });
+    add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}),
+        [](C c, P p, D d) {
+            return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
+                   grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
+        },
+        {methods({{Method::cooperative}})});
     add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
     add("cluster.rows", "a row over a cluster takes all threads of its programs", {Axis::num_warps, Axis::threads_per_row, Axis::cluster},
         [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
@@ -191,13 +206,36 @@ std::vector<BackendLimit> gpu_limits() {
             return c.staging != Staging::tma ||
                    (c.residency == Residency::shared && (c.deferred_steps == 0 || !has_dgamma(p) || !publishes(c.dgamma)));
         });
-    add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
-        joined(launch, {Axis::dgamma, Axis::block_size, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}), [](C c, P p, D d) {
-            return partial_rows(c, p, d) * p.shape.cols * 4 <= std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
-        });
     add("cache_global", "AMD's compilers have no such hint", {Axis::load_hint, Axis::store_hint}, [](C c, P, D d) {
         return d.backend != Backend::hip || (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
     });
+    // Those that read most axes, where the others have left least to ask about.
+    add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
+        joined(launch, {Axis::dgamma, Axis::block_size}),
+        [fits_workspace](C c, P p, D d) { return c.dgamma == DgammaMethod::split || fits_workspace(c, p, d); },
+        {methods({{Method::split}, {Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}})});
+    add("workspace.split", "partial rows of dgamma would take more memory than the op's tensors",
+        {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps},
+        [fits_workspace](C c, P p, D d) { return c.dgamma != DgammaMethod::split || fits_workspace(c, p, d); },
+        {methods({{Method::split}})});
+    add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}),
+        [](C c, P p, D d) {
+            const int held = held_registers(c, p, d);
+            return held + working_registers(c, held, p, d) <= registers_per_thread(c, least_resident_programs(c, p, d), d);
+        },
+        {grids, methods({{Method::split, Method::beside}})});
+    add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::deferred_steps, Axis::staging}),
+        [](C c, P p, D d) {
+            const bool forward = !p.operation.has_forward() || row_shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
+            return forward && (!p.operation.has_backward() || row_shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
+        },
+        {methods({{Method::split, Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}})});
+    add("shared_bytes.columns", "sums over columns are more than a program's shared memory",
+        {Axis::num_warps, Axis::vector_bytes, Axis::residency, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::staging, Axis::cluster},
+        [](C c, P p, D d) { return !p.operation.has_backward() || column_shared_bytes(c, p, d) <= d.shared_bytes_per_program; },
+        {methods({{Method::beside}, {Method::cooperative}})});
     return out;
 }
 

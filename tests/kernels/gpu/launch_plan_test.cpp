@@ -241,6 +241,16 @@ TEST(Limits, AnswerFromTheAxesThatTheyName) {
                 }
                 ASSERT_EQ(limit.admits(one, problem, h100()), limit.admits(other, problem, h100()))
                     << limit.name << ' ' << key << ' ' << one.key() << ' ' << other.key();
+                for (const AlikeValues& alike : limit.alike) {
+                    const int value = axis_value(one, alike.axis);
+                    for (const int same : std::ranges::find(space.axes, alike.axis, &AxisValues::axis)->values) {
+                        set_axis(other, alike.axis, same);
+                        ASSERT_TRUE(alike.as(same) != alike.as(value) ||
+                                    limit.admits(one, problem, h100()) == limit.admits(other, problem, h100()))
+                            << limit.name << ' ' << key << ' ' << one.key() << ' ' << other.key();
+                    }
+                    set_axis(other, alike.axis, value);
+                }
             }
         }
     }
