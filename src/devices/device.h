@@ -66,6 +66,12 @@ public:
     virtual void read(std::span<std::byte> bytes) const = 0;
 };
 
+/// Code that needs no vendor's header, in parts that are compiled side by side, each behind `common`.
+struct ProgramSource {
+    std::string_view common;
+    std::vector<std::string_view> parts;
+};
+
 /// Code that is none of the op's, on the device: verification compares there what lies there.
 class DeviceProgram {
 public:
@@ -125,11 +131,11 @@ public:
     virtual SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) = 0;
     /// Sets that the next sample of a kernel launches on.
     virtual Window next_window(const Kernel& /*kernel*/, const Buffers& /*buffers*/, bool /*cold*/) const { return {}; }
-    /// Compiles and loads code that needs no vendor's header. Null: the device has no memory of its own, and outputs are
-    /// compared on the host. Throws DeviceError: compile_failed.
-    virtual std::unique_ptr<DeviceProgram> load(std::string_view /*source*/) { return nullptr; }
+    /// Compiles and loads. Null: the device has no memory of its own, and outputs are compared on the host. Throws DeviceError:
+    /// compile_failed.
+    virtual std::unique_ptr<DeviceProgram> load(const ProgramSource& /*source*/) { return nullptr; }
     /// To load as compile_ahead is to compile.
-    virtual void load_ahead(std::string_view /*source*/) {}
+    virtual void load_ahead(const ProgramSource& /*source*/) {}
 
 private:
     std::vector<std::byte> staging_;  // grows and stays: a vector that is resized to and fro clears its bytes each time

@@ -267,8 +267,10 @@ void spoil(const Tensor& tensor, std::vector<std::byte>& bytes) {
     poison(tensor.dtype, std::span(bytes).subspan(bytes.size() / element / 2 * element, element));
 }
 
-const char* source_of(const Operation& operation) {
-    static constexpr std::array sources{device_oracle_source};  // in the order of Formula
+const ProgramSource& source_of(const Operation& operation) {
+    static const std::array sources{
+        // in the order of Formula
+        ProgramSource{device_oracle_common, {device_oracle_forward, device_oracle_backward, device_oracle_sums}}};
     return sources.at(static_cast<std::size_t>(operation.descriptor().formula));
 }
 

@@ -2,12 +2,14 @@
 // device, so that each checks the other. Free of vendor headers, so that every compiler of a toolchain takes it.
 #pragma once
 
+#include <string_view>
+
 namespace normtune {
 
 /// nt_oracle_rows, nt_oracle_columns, nt_oracle_total: the sums of a problem, once. nt_oracle_forward, nt_oracle_backward,
 /// nt_oracle_dgamma: one summary a program and output. nt_oracle_digest: of a tensor's 16-bit words, one sum a program.
 /// nt_oracle_copy: a tensor. Every launch has 256 threads a program. The members of nt_task are OracleTask's.
-inline constexpr const char* device_oracle_source = R"gpu(
+inline constexpr std::string_view device_oracle_common = R"gpu(
 #if defined(NT_EMULATED)
 #define NT_ORACLE NT_KERNEL(256, 1)
 #define nt_program nt_program_x
@@ -243,6 +245,18 @@ NT_DEVICE double nt_total(double mine) {
     return total;
 }
 
+/// The kernel's own rstd where it is stored and within its bound.
+NT_DEVICE double nt_own_rstd(const nt_task& task, nt_int i) {
+    const double expected = task.row_rstd[i];
+    if (task.has_forward == 0 || task.rstd == nullptr) {
+        return expected;
+    }
+    const double own = task.rstd[i];
+    return nt_abs(own / expected - 1) <= task.bound_rstd ? own : nt_in_fp32(expected);
+}
+)gpu";
+
+inline constexpr std::string_view device_oracle_sums = R"gpu(
 NT_ORACLE nt_oracle_rows(const nt_task* at) {
     const nt_task& task = *at;
     for (nt_int i = nt_program(); i < task.rows; i += task.programs) {
@@ -316,17 +330,9 @@ NT_ORACLE nt_oracle_total(const nt_task* at) {
         task.column_most[j] = most;
     }
 }
+)gpu";
 
-/// The kernel's own rstd where it is stored and within its bound.
-NT_DEVICE double nt_own_rstd(const nt_task& task, nt_int i) {
-    const double expected = task.row_rstd[i];
-    if (task.has_forward == 0 || task.rstd == nullptr) {
-        return expected;
-    }
-    const double own = task.rstd[i];
-    return nt_abs(own / expected - 1) <= task.bound_rstd ? own : nt_in_fp32(expected);
-}
-
+inline constexpr std::string_view device_oracle_forward = R"gpu(
 NT_ORACLE nt_oracle_forward(const nt_task* at) {
     const nt_task& task = *at;
     nt_summary of_y, of_s, of_rstd;
@@ -360,7 +366,9 @@ NT_ORACLE nt_oracle_forward(const nt_task* at) {
     nt_store_summary(to + 1, of_s);
     nt_store_summary(to + 2, of_rstd);
 }
+)gpu";
 
+inline constexpr std::string_view device_oracle_backward = R"gpu(
 NT_ORACLE nt_oracle_backward(const nt_task* at) {
     const nt_task& task = *at;
     nt_summary of_dx;

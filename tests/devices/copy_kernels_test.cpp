@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -72,15 +73,21 @@ class CopyKernels : public ::testing::TestWithParam<std::pair<std::size_t, std::
 protected:
     void SetUp() override {
         const auto [reads, writes] = GetParam();
-        const std::string source = folder_.write("copies.cpp", host_words + copy_source(reads, writes, false) + runner);
-        const std::string library = folder_.path("copies.so");
-        ASSERT_EQ(std::system(fmt::format("{} -std=c++20 -O1 -w -shared -fPIC {} -o {}", NORMTUNE_CXX, source, library).c_str()), 0);
-        library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-        ASSERT_NE(library_, nullptr) << dlerror();
+        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow}) {  // staged takes asynchronous copies
+            const int number = static_cast<int>(part);
+            const std::string text = host_words + copy_source(reads, writes, false, part) + runner;
+            const std::string source = folder_.write(fmt::format("copies_{}.cpp", number), text);
+            const std::string library = folder_.path(fmt::format("copies_{}.so", number));
+            ASSERT_EQ(std::system(fmt::format("{} -std=c++20 -O1 -w -shared -fPIC {} -o {}", NORMTUNE_CXX, source, library).c_str()), 0);
+            libraries_.push_back(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
+            ASSERT_NE(libraries_.back(), nullptr) << dlerror();
+        }
     }
     void TearDown() override {
-        if (library_ != nullptr) {
-            dlclose(library_);
+        for (void* library : libraries_) {
+            if (library != nullptr) {
+                dlclose(library);
+            }
         }
     }
 
@@ -107,9 +114,10 @@ protected:
         }
         const auto pieces = static_cast<int>((vectors + threads * unroll - 1) / (threads * unroll));
         using Run = void (*)(void*, const Streams*, int, int);
-        void* const function = dlsym(library_, kernel.c_str());
-        ASSERT_NE(function, nullptr) << kernel;
-        reinterpret_cast<Run>(dlsym(library_, "run"))(function, &streams, programs == 0 ? pieces : programs, threads);
+        const auto library = std::ranges::find_if(libraries_, [&](void* one) { return dlsym(one, kernel.c_str()) != nullptr; });
+        ASSERT_NE(library, libraries_.end()) << kernel;
+        reinterpret_cast<Run>(dlsym(*library, "run"))(dlsym(*library, kernel.c_str()), &streams, programs == 0 ? pieces : programs,
+                                                      threads);
         for (std::size_t i = 0; i < writes; ++i) {
             std::vector<std::byte> wanted = in[i < reads ? i : 0];
             wanted.resize(bytes + beyond, untouched);
@@ -118,7 +126,7 @@ protected:
     }
 
     testing::TemporaryFolder folder_;
-    void* library_ = nullptr;
+    std::vector<void*> libraries_;
 };
 
 TEST_P(CopyKernels, WriteWhatTheyReadAndNothingBeyond) {

@@ -33,7 +33,7 @@ TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
 
 TEST_F(GpuDeviceTest, AProgramsCodeRunsOnItsOwnMemory) {
     const auto device = open();
-    const auto program = device->load("a source");
+    const auto program = device->load({"a source", {"its first part", "its second"}});
     const auto memory = program->allocate(8);
     const std::array<std::byte, 8> written{std::byte{1}, std::byte{2}};
     std::array<std::byte, 8> back{};

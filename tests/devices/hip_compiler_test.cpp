@@ -101,7 +101,12 @@ TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
         if (name.empty()) {
             GTEST_SKIP() << why_not;
         }
-        for (const std::string& source : {gpu::utility_source(), gpu::copy_source(1, 1, false), gpu::copy_source(3, 1, false)}) {
+        std::vector<std::string> sources{gpu::utility_source()};
+        for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow}) {
+            sources.push_back(gpu::copy_source(1, 1, false, part));
+            sources.push_back(gpu::copy_source(3, 1, false, part));
+        }
+        for (const std::string& source : sources) {
             CompileJob utilities = job(name, "gfx90a");
             utilities.source = SourceText(source);
             EXPECT_FALSE((with_clang ? clang_compile(utilities) : hiprtc_compile(utilities)).image.empty());

@@ -160,27 +160,36 @@ std::string CopyMethod::kernel() const {
     return staged ? fmt::format("nt_copy_staged_{}_{}", unroll, hint) : fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
 }
 
+CopyPart CopyMethod::part() const {
+    const bool in_other_part = hint.starts_with("together") || vector_bytes < 16;
+    return staged ? CopyPart::staged : in_other_part ? CopyPart::together_or_narrow : CopyPart::plain;
+}
+
 std::string CopyMethod::text() const {
     const std::string programs = programs_per_unit == 0 ? "pieces" : fmt::format("p{}", programs_per_unit);
     return by_driver ? "driver" : fmt::format("v{}.u{}.t{}.{}.{}{}", vector_bytes, unroll, block, programs, staged ? "staged." : "", hint);
 }
 
-SourceText CopyLimit::source(const PassTraffic& pass) const {
-    return SourceText(copy_source(pass.reads.size(), pass.writes.size(), dependent_));
+SourceText CopyLimit::source(const PassTraffic& pass, CopyPart part) const {
+    return SourceText(copy_source(pass.reads.size(), pass.writes.size(), dependent_, part));
 }
 
 void CopyLimit::compile_ahead(const Problem& problem) const {
     for (const PassTraffic& pass : signal_traffic(problem)) {
-        toolchain_.pool->ahead(toolchain_.options, source(pass));
+        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow, CopyPart::staged}) {
+            if (part != CopyPart::staged || device_.has_async_copy) {
+                toolchain_.pool->ahead(toolchain_.options, source(pass, part));
+            }
+        }
     }
 }
 
 Function CopyLimit::function_of(const PassTraffic& pass, const CopyMethod& method) {
-    const std::pair streams(pass.reads.size(), pass.writes.size());
-    auto found = modules_.find(streams);
+    const std::tuple key(pass.reads.size(), pass.writes.size(), method.part());
+    auto found = modules_.find(key);
     if (found == modules_.end()) {
-        const auto compiled = toolchain_.pool->get(toolchain_.options, source(pass));
-        found = modules_.emplace(streams, load_module(driver_, compiled->code.image.data())).first;
+        const auto compiled = toolchain_.pool->get(toolchain_.options, source(pass, method.part()));
+        found = modules_.emplace(key, load_module(driver_, compiled->code.image.data())).first;
     }
     return gpu::function_of(driver_, found->second, method.kernel().c_str());
 }

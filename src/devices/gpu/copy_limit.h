@@ -13,6 +13,7 @@
 #include "devices/gpu/gpu_buffers.h"
 #include "devices/gpu/gpu_timer.h"
 #include "devices/gpu/toolchain.h"
+#include "devices/gpu/utility_kernels.h"
 #include "measure/traffic.h"
 #include "space/device_info.h"
 
@@ -29,6 +30,7 @@ struct CopyMethod {
     bool by_driver = false;  // its own copy: none of the rest
 
     std::string kernel() const;  // of copy_source; the driver's has none
+    CopyPart part() const;       // that has the kernel
     std::string text() const;    // "v16.u4.t512.p2.streaming", "v16.u8.t128.p4.staged.default", "driver"
     friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
 };
@@ -59,7 +61,7 @@ public:
 
 private:
     using Traffic = std::vector<PassTraffic>;
-    SourceText source(const PassTraffic& pass) const;
+    SourceText source(const PassTraffic& pass, CopyPart part) const;
     Function function_of(const PassTraffic& pass, const CopyMethod& method);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
     /// A method that each round samples.
@@ -82,8 +84,8 @@ private:
     const Toolchain& toolchain_;
     const DeviceInfo& device_;
     bool dependent_;
-    std::map<std::pair<std::size_t, std::size_t>, OwnedModule> modules_;        // by streams that are read and written
-    std::map<std::tuple<Traffic, std::int64_t, bool>, std::list<Kept>> known_;  // by traffic, bytes of a signal, cold
+    std::map<std::tuple<std::size_t, std::size_t, CopyPart>, OwnedModule> modules_;  // by streams that are read and written
+    std::map<std::tuple<Traffic, std::int64_t, bool>, std::list<Kept>> known_;       // by traffic, bytes of a signal, cold
     std::list<Copy> copies_;
     std::string method_;
     DevicePointer buffers_ = 0;

@@ -34,6 +34,10 @@ double expected_us(const Problem& problem, double bytes_a_us) {
     return least_us + static_cast<double>(least_bytes(problem)) / bytes_a_us;
 }
 
+SourceText text_of(const ProgramSource& source, std::string_view part) {
+    return SourceText(std::string(source.common).append(part));
+}
+
 class GpuDevice final : public Device {
 public:
     explicit GpuDevice(Platform platform);
@@ -48,14 +52,8 @@ public:
     Window next_window(const Kernel& kernel, const Buffers& /*buffers*/, bool /*cold*/) const override {
         return static_cast<const RotatingKernel&>(kernel).next_window();
     }
-    std::unique_ptr<DeviceProgram> load(std::string_view source) override {
-        const Toolchain& tools = platform_.toolchain;
-        return std::make_unique<GpuProgram>(driver_, tools.pool->get(tools.options, SourceText(std::string(source)))->code.image.data(),
-                                            stream_);
-    }
-    void load_ahead(std::string_view source) override {
-        platform_.toolchain.pool->ahead(platform_.toolchain.options, SourceText(std::string(source)));
-    }
+    std::unique_ptr<DeviceProgram> load(const ProgramSource& source) override;
+    void load_ahead(const ProgramSource& source) override;
 
 private:
     void clear_workspace(std::int64_t bytes);
@@ -94,7 +92,7 @@ GpuDevice::GpuDevice(Platform platform)
       workspace_(driver_),
       staging_(driver_),
       eviction_(driver_) {
-    GpuDevice::load_ahead(utility_source());  // while the driver starts
+    platform_.toolchain.pool->ahead(platform_.toolchain.options, SourceText(utility_source()));  // while the driver starts
     const auto started = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "starting the device"); };
     started(driver_.device_get(&device_, info_.ordinal));
     started(driver_.device_use(device_));
@@ -139,6 +137,22 @@ std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candida
 void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate) {
     if (!is_callable(candidate)) {
         compile_candidate_ahead(problem, candidate, platform_.toolchain, info_);
+    }
+}
+
+std::unique_ptr<DeviceProgram> GpuDevice::load(const ProgramSource& source) {
+    const Toolchain& tools = platform_.toolchain;
+    GpuDevice::load_ahead(source);
+    std::vector<OwnedModule> modules;
+    for (const std::string_view part : source.parts) {
+        modules.push_back(load_module(driver_, tools.pool->get(tools.options, text_of(source, part))->code.image.data()));
+    }
+    return std::make_unique<GpuProgram>(driver_, std::move(modules), stream_);
+}
+
+void GpuDevice::load_ahead(const ProgramSource& source) {
+    for (const std::string_view part : source.parts) {
+        platform_.toolchain.pool->ahead(platform_.toolchain.options, text_of(source, part));
     }
 }
 

@@ -36,7 +36,12 @@ void GpuProgram::launch(const char* kernel, std::int64_t programs, std::span<con
     for (std::uint64_t& value : values) {
         pointers.push_back(&value);
     }
-    launch_plain(driver_, function_of(driver_, module_, kernel), programs, 256, pointers.data(), stream_);
+    Function function = nullptr;
+    for (auto module = modules_.begin(); module != modules_.end() && function == nullptr; ++module) {
+        const bool is_last = module + 1 == modules_.end();
+        function = is_last ? function_of(driver_, *module, kernel) : find_function(driver_, *module, kernel);
+    }
+    launch_plain(driver_, function, programs, 256, pointers.data(), stream_);
 }
 
 }  // namespace normtune::gpu

@@ -67,7 +67,7 @@ public:
     Window next_window(const Kernel& kernel, const Buffers& buffers, bool cold) const override {
         return device_->next_window(*static_cast<const FaultyKernel&>(kernel).kernel, buffers, cold);
     }
-    std::unique_ptr<DeviceProgram> load(std::string_view source) override { return device_->load(source); }
+    std::unique_ptr<DeviceProgram> load(const ProgramSource& source) override { return device_->load(source); }
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override {
         return device_->sample(kernel == nullptr ? nullptr : static_cast<const FaultyKernel*>(kernel)->kernel.get(), buffers, request);
     }

@@ -191,6 +191,7 @@ NT_DEVICE void nt_copy_staged(const nt_streams& s) {
     }
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
+#if NT_PART == 2
 #define NT_COPY_STAGED(unroll, hint) \
     NT_KERNEL nt_copy_staged_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy_staged<unroll, nt_##hint>(s); }
 NT_COPY_STAGED(2, default)
@@ -200,13 +201,16 @@ NT_COPY_STAGED(2, streaming)
 NT_COPY_STAGED(4, streaming)
 NT_COPY_STAGED(8, streaming)
 #endif
+#endif
 #define NT_COPY(width, unroll, hint) \
     NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy<nt_##width, unroll, nt_##hint>(s); }
 #define NT_COPIES(hint) NT_COPY(16, 1, hint) NT_COPY(16, 2, hint) NT_COPY(16, 4, hint) NT_COPY(16, 8, hint)
+#if NT_PART == 0
 NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
+#elif NT_PART == 1
 #define NT_COPY_TOGETHER(unroll, name, hint) \
     NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint>(s); }
 #define NT_COPIES_TOGETHER(name, hint) NT_COPY_TOGETHER(2, name, hint) NT_COPY_TOGETHER(3, name, hint) NT_COPY_TOGETHER(4, name, hint)
@@ -216,17 +220,22 @@ NT_COPY(4, 1, default)
 NT_COPY(4, 4, default)
 NT_COPY(8, 1, default)
 NT_COPY(8, 4, default)
+#endif
 )gpu";
 
 inline constexpr int copy_stages = 3;
+
+/// The copies' kernels are compiled in parts, side by side.
+enum class CopyPart { plain, together_or_narrow, staged };
 
 inline std::string utility_source() {
     return std::string(utility_prologue) + utility_kernels;
 }
 
-inline std::string copy_source(std::size_t reads, std::size_t writes, bool dependent) {
-    return "#define NT_READS " + std::to_string(reads) + "\n#define NT_WRITES " + std::to_string(writes) + "\n#define NT_STAGES " +
-           std::to_string(copy_stages) + "\n#define NT_BEGIN " + (dependent ? "nt_follow();" : "") + utility_prologue + copy_kernels;
+inline std::string copy_source(std::size_t reads, std::size_t writes, bool dependent, CopyPart part) {
+    return "#define NT_PART " + std::to_string(static_cast<int>(part)) + "\n#define NT_READS " + std::to_string(reads) +
+           "\n#define NT_WRITES " + std::to_string(writes) + "\n#define NT_STAGES " + std::to_string(copy_stages) + "\n#define NT_BEGIN " +
+           (dependent ? "nt_follow();" : "") + utility_prologue + copy_kernels;
 }
 
 }  // namespace normtune::gpu

@@ -239,11 +239,14 @@ std::unique_ptr<Buffers> EmulatedDevice::allocate(const Problem& problem, const 
     return std::make_unique<EmulatedBuffers>(problem, memory_);
 }
 
-std::unique_ptr<DeviceProgram> EmulatedDevice::load(std::string_view source) {
+std::unique_ptr<DeviceProgram> EmulatedDevice::load(const ProgramSource& source) {
     if (!options_.has_programs) {
         return nullptr;
     }
-    const std::string text(source);
+    std::string text(source.common);
+    for (const std::string_view part : source.parts) {
+        text += part;
+    }
     return std::make_unique<EmulatedProgram>(options_.edit_program ? options_.edit_program(text) : text, info_.warp_size, memory_);
 }
 

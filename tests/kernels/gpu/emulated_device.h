@@ -37,7 +37,7 @@ public:
     std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override;
     /// What the machine finds wrong is a launch_failed.
     void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
-    std::unique_ptr<DeviceProgram> load(std::string_view source) override;
+    std::unique_ptr<DeviceProgram> load(const ProgramSource& source) override;
     SampleBatch sample(const Kernel*, Buffers&, const SampleRequest&) override;
 
 private:
