@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
 # The Triton kernels of examples/triton, compiled and measured beside normtune's own: under five minutes on an H100.
-#   scripts/studies/triton.sh OUT          a new folder; NORMTUNE names the executable, TRITON_PYTHON a Python that has triton and PyYAML
+#   scripts/studies/triton.sh OUT [NAME...]    a new folder; of the kernels below, those of these names alone (block_rows);
+#                                              NORMTUNE names the executable, TRITON_PYTHON a Python that has triton and PyYAML
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?a new folder for what is measured}
+shift
+wanted=" $* "
 normtune=${NORMTUNE:-build/bin/normtune}
 python=${TRITON_PYTHON:-python3}
 mkdir -p "$out"
 failed=0
+ran=0
 
 # study KERNEL OP/MODE ROWSxCOLS...
 study() {
     local kernel=$1 mode=$2 name=${1#*:} problem shapes
     shift 2
+    if [[ $wanted != "  " && $wanted != *" $name "* ]]; then
+        return
+    fi
+    ran=1
     shapes=$(IFS=,; echo "$*")
     "$python" scripts/triton_candidates "examples/triton/$kernel" --shapes "$shapes" --arch sm_90 --out "$out/candidates/$name" || failed=1
     for shape in "$@"; do
@@ -32,4 +40,8 @@ study serial_rows.py:serial_forward forward 32768x128 8192x4096
 study serial_rows.py:serial_backward backward 32768x128 8192x4096
 study rows_binding.py:rows_constexpr backward 2048x1024 2048x4096
 study rows_binding.py:rows_runtime backward 2048x1024 2048x4096
+if [ $ran = 0 ]; then
+    echo "scripts/studies/triton.sh: no kernel is named$wanted" >&2
+    exit 2
+fi
 exit "$failed"
