@@ -122,17 +122,6 @@ def strategies__racing_worst(files):
     return percent(max(regrets(files, "qwen3_racing.csv")) - 1, 1)
 
 
-@figure
-def strategies__budget_regret(files):
-    return percent(axis_effect.geometric_mean(regrets(files, "budget_60s.csv")) - 1, 2)
-
-
-@figure
-def strategies__budget_worst(files):
-    found = regrets(files, "budget_60s.csv")
-    return f"{percent(max(found) - 1, 1)}, {sum(ratio > 1.03 for ratio in found)} problems over 3 %"
-
-
 # docs/history.md
 
 @functools.lru_cache(maxsize=None)

@@ -108,7 +108,7 @@ def block_effects(files):
 
 def two_blocks(files, mode, *residencies):
     return span([best for (of_mode, residency, cols, block), (_, _, best) in block_effects(files).items()
-                 if of_mode == mode and residency in residencies and cols == 2 * block], "{:.2f}")
+                 if of_mode == mode and residency in residencies and cols == 2 * block], "{:.3f}")
 
 
 @figure
