@@ -76,7 +76,7 @@ protected:
         buffers->fill(TensorRole::y, 0, 0xffffffff, 16 * 1024 * 2);
         device->run(*kernel, *buffers, 0, Workspace::cleared);
         buffers->download(tensors(problem_).front().role, 0, device->staging(bytes.size()));
-        const auto program = device->load({"a source", {"its first part", "its second"}});
+        const auto program = device->load({"a source", {"KERNEL another(int)", "KERNEL nt_of_verification(int)"}});
         const auto memory = program->allocate(16);
         memory->write(std::span(bytes).first(16));
         program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});

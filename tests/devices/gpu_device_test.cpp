@@ -31,22 +31,6 @@ TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
     EXPECT_THROW(buffers->download(TensorRole::dy, 0, back), std::logic_error);
 }
 
-TEST_F(GpuDeviceTest, AProgramsCodeRunsOnItsOwnMemory) {
-    const auto device = open();
-    const auto program = device->load({"a source", {"its first part", "its second"}});
-    const auto memory = program->allocate(8);
-    const std::array<std::byte, 8> written{std::byte{1}, std::byte{2}};
-    std::array<std::byte, 8> back{};
-    memory->write(written);
-    memory->read(back);
-    EXPECT_EQ(back, written);
-    gpu_.launches.clear();
-    program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});
-    EXPECT_EQ(gpu_.launches,
-              (std::vector<FakeGpu::Launched>{{.kernel = "nt_of_verification", .first_argument = memory->address(), .threads = 256}}));
-    EXPECT_THROW(program->allocate(std::int64_t{1} << 40), DeviceError);
-}
-
 TEST_F(GpuDeviceTest, TheNextSamplesSetsAreKnown) {
     const auto device = open();
     const auto kernel = device->compile(problem_, Configuration::parse(key));

@@ -63,9 +63,4 @@ Function function_of(const Driver& driver, const OwnedModule& module, const char
     return function;
 }
 
-Function find_function(const Driver& driver, const OwnedModule& module, const char* name) {
-    Function function = nullptr;
-    return driver.module_get_function(&function, module.get(), name) == success ? function : nullptr;
-}
-
 }  // namespace normtune::gpu

@@ -143,11 +143,12 @@ void GpuDevice::compile_ahead(const Problem& problem, const Candidate& candidate
 std::unique_ptr<DeviceProgram> GpuDevice::load(const ProgramSource& source) {
     const Toolchain& tools = platform_.toolchain;
     GpuDevice::load_ahead(source);
-    std::vector<OwnedModule> modules;
+    std::vector<GpuProgram::Part> parts;
     for (const std::string_view part : source.parts) {
-        modules.push_back(load_module(driver_, tools.pool->get(tools.options, text_of(source, part))->code.image.data()));
+        const auto compiled = tools.pool->get(tools.options, text_of(source, part));
+        parts.push_back({std::string(part), load_module(driver_, compiled->code.image.data())});
     }
-    return std::make_unique<GpuProgram>(driver_, std::move(modules), stream_);
+    return std::make_unique<GpuProgram>(driver_, std::move(parts), stream_);
 }
 
 void GpuDevice::load_ahead(const ProgramSource& source) {

@@ -1,5 +1,10 @@
 #include "devices/gpu/gpu_program.h"
 
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
 #include "devices/gpu/gpu_kernel.h"
 
 namespace normtune::gpu {
@@ -36,12 +41,12 @@ void GpuProgram::launch(const char* kernel, std::int64_t programs, std::span<con
     for (std::uint64_t& value : values) {
         pointers.push_back(&value);
     }
-    Function function = nullptr;
-    for (auto module = modules_.begin(); module != modules_.end() && function == nullptr; ++module) {
-        const bool is_last = module + 1 == modules_.end();
-        function = is_last ? function_of(driver_, *module, kernel) : find_function(driver_, *module, kernel);
+    const std::string definition = fmt::format(" {}(", kernel);
+    const auto part = std::ranges::find_if(parts_, [&](const Part& one) { return one.source.find(definition) != std::string::npos; });
+    if (part == parts_.end()) {
+        throw std::logic_error(fmt::format("no part of the program has a kernel {}", kernel));
     }
-    launch_plain(driver_, function, programs, 256, pointers.data(), stream_);
+    launch_plain(driver_, function_of(driver_, part->module, kernel), programs, 256, pointers.data(), stream_);
 }
 
 }  // namespace normtune::gpu

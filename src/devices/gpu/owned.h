@@ -47,7 +47,5 @@ using OwnedGraphExec = Owned<GraphExec, &Driver::graph_exec_destroy>;
 OwnedMemory allocate(const Driver& driver, std::int64_t bytes, const char* doing);
 OwnedModule load_module(const Driver& driver, const void* image);
 Function function_of(const Driver& driver, const OwnedModule& module, const char* name);
-/// Null where the module has no such kernel.
-Function find_function(const Driver& driver, const OwnedModule& module, const char* name);
 
 }  // namespace normtune::gpu
