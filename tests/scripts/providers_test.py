@@ -4,6 +4,7 @@
 import contextlib
 import dataclasses
 import importlib.metadata
+import os
 import pathlib
 import sys
 import types
@@ -13,7 +14,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent / "stand_ins")]
-importlib.metadata.version = {"quack-kernels": "0.6.5", "flashinfer-python": "0.7.2", "torch": "2.9.0"}.__getitem__
+importlib.metadata.version = {"quack-kernels": "0.6.5", "flashinfer-python": "0.7.2", "torch": "2.9.0", "nvidia-cutlass-dsl": "4.8.1"}.__getitem__
 
 import flashinfer.norm  # noqa: E402
 import quack.rmsnorm  # noqa: E402, F401
@@ -95,7 +96,23 @@ class FlashInfer(unittest.TestCase):
                 flashinfer.norm.calls.clear()
                 self.assertIsNone(kernel.make(problem, tensors_of(problem))())
                 self.assertEqual(flashinfer.norm.calls, [(call, kernel.dependent_launch)])
-            self.assertEqual(kernels[0].version, "0.7.2")
+            self.assertEqual(kernels[0].version, "0.7.2+cute_dsl4.8.1")
+
+    def test_the_version_says_which_of_its_kernels_are_taken(self):
+        with mock.patch.dict(os.environ, {"FLASHINFER_USE_CUDA_NORM": "1"}):
+            self.assertEqual(serving.version(), "0.7.2+cuda")
+        missing = importlib.metadata.PackageNotFoundError("nvidia-cutlass-dsl")
+        with mock.patch.object(importlib.metadata, "version", lambda name: "0.7.2" if name == "flashinfer-python" else self.fail_with(missing)):
+            self.assertEqual(serving.version(), "0.7.2+cuda")
+
+    @staticmethod
+    def fail_with(error):
+        raise error
+
+    def test_others_than_the_version_says_are_refused(self):
+        with mock.patch.object(flashinfer.norm, "_USE_CUDA_NORM", True, create=True):
+            with self.assertRaisesRegex(Unsupported, "cute_dsl4.8.1"):
+                serving.providers()[0].make(self.INFERENCE, tensors_of(self.INFERENCE))
 
     def test_dependent_launch_takes_hopper(self):
         torch.cuda.capability = (8, 0)

@@ -1,13 +1,32 @@
-"""FlashInfer's RMSNorm for NVIDIA GPUs, each kernel with and without programmatic dependent launch. Calls are those of flashinfer-python 0.7.2."""
+"""FlashInfer's RMSNorm for NVIDIA GPUs, each kernel with and without programmatic dependent launch. Calls are those of flashinfer-python 0.7.2.
+
+It has two of each: in CuTe DSL, which it takes where nvidia-cutlass-dsl is installed, and in CUDA, which it takes else or where
+FLASHINFER_USE_CUDA_NORM is 1. The version tells which."""
 
 import importlib.metadata
+import os
 
 from normtune_provider import Unsupported, torch_tools
 
 
+def takes_cuda():
+    if os.environ.get("FLASHINFER_USE_CUDA_NORM", "0") == "1":
+        return True
+    try:
+        importlib.metadata.version("nvidia-cutlass-dsl")
+    except importlib.metadata.PackageNotFoundError:
+        return True
+    return False
+
+
+def version():
+    own = importlib.metadata.version("flashinfer-python")
+    return f"{own}+cuda" if takes_cuda() else f"{own}+cute_dsl{importlib.metadata.version('nvidia-cutlass-dsl')}"
+
+
 class Norm(torch_tools.Kernel):
     provider = "flashinfer"
-    version = importlib.metadata.version("flashinfer-python")
+    version = version()
     rounding = {"forward": [], "backward": []}
     inference = True
 
@@ -35,6 +54,8 @@ class Norm(torch_tools.Kernel):
         x, gamma = tensors["x"], tensors["gamma"]
         if self.dependent_launch and torch.cuda.get_device_capability(x.device) < (9, 0):
             raise Unsupported("programmatic dependent launch takes sm_90 or newer")
+        if getattr(norm, "_USE_CUDA_NORM", takes_cuda()) != takes_cuda():  # where CuTe DSL cannot be imported
+            raise Unsupported(f"FlashInfer has loaded others than the kernels of {self.version}; see why `from flashinfer.norm import kernels` fails")
 
         def launch():
             if problem.fused:
