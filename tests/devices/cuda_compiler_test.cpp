@@ -122,6 +122,9 @@ TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
     EXPECT_FALSE(compiler.get({}, SourceText(gpu::utility_source()))->code.image.empty());
     for (const auto& [reads, writes] : {std::pair(1U, 1U), {2U, 1U}, {3U, 1U}, {2U, 2U}}) {
         for (const bool dependent : {false, true}) {
+            if (testing::sanitized && (reads > 1 || dependent)) {
+                continue;  // what NVRTC makes of them is the same there
+            }
             for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow, gpu::CopyPart::staged}) {
                 EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes, dependent, part)))->code.image.empty());
             }
