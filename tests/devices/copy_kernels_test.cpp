@@ -113,11 +113,11 @@ protected:
             streams.out[i] = out[i].data();
         }
         const auto pieces = static_cast<int>((vectors + threads * unroll - 1) / (threads * unroll));
-        using Run = void (*)(void*, const Streams*, int, int);
+        using RunKernel = void (*)(void*, const Streams*, int, int);
         const auto library = std::ranges::find_if(libraries_, [&](void* one) { return dlsym(one, kernel.c_str()) != nullptr; });
         ASSERT_NE(library, libraries_.end()) << kernel;
-        reinterpret_cast<Run>(dlsym(*library, "run"))(dlsym(*library, kernel.c_str()), &streams, programs == 0 ? pieces : programs,
-                                                      threads);
+        reinterpret_cast<RunKernel>(dlsym(*library, "run"))(dlsym(*library, kernel.c_str()), &streams, programs == 0 ? pieces : programs,
+                                                            threads);
         for (std::size_t i = 0; i < writes; ++i) {
             std::vector<std::byte> wanted = in[i < reads ? i : 0];
             wanted.resize(bytes + beyond, untouched);
