@@ -7,11 +7,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?a new folder for what is measured}
 shift
 wanted=" $* "
+known=" $(sed -n 's/^study [^ ]*:\([a-z_]*\) .*/\1/p' scripts/studies/triton.sh | xargs) "
+for name in "$@"; do
+    if [[ $known != *" $name "* ]]; then
+        echo "scripts/studies/triton.sh: there is no '$name'; there are:$known" >&2
+        exit 2
+    fi
+done
 normtune=${NORMTUNE:-build/bin/normtune}
 python=${TRITON_PYTHON:-python3}
 mkdir -p "$out"
 failed=0
-ran=0
 
 # study KERNEL OP/MODE ROWSxCOLS...
 study() {
@@ -20,7 +26,6 @@ study() {
     if [[ $wanted != "  " && $wanted != *" $name "* ]]; then
         return
     fi
-    ran=1
     shapes=$(IFS=,; echo "$*")
     "$python" scripts/triton_candidates "examples/triton/$kernel" --shapes "$shapes" --arch sm_90 --out "$out/candidates/$name" || failed=1
     for shape in "$@"; do
@@ -40,8 +45,4 @@ study serial_rows.py:serial_forward forward 32768x128 8192x4096
 study serial_rows.py:serial_backward backward 32768x128 8192x4096
 study rows_binding.py:rows_constexpr backward 2048x1024 2048x4096
 study rows_binding.py:rows_runtime backward 2048x1024 2048x4096
-if [ $ran = 0 ]; then
-    echo "scripts/studies/triton.sh: no kernel is named$wanted" >&2
-    exit 2
-fi
 exit "$failed"
