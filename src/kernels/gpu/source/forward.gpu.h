@@ -54,7 +54,6 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
             gammas.before_sum();
         }
         stage.open(step);
-        gammas.load_beside(stage, programs);
 
         nt_row_sums row_sums;
         NT_NO_UNROLL

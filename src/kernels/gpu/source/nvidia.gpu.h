@@ -46,9 +46,6 @@ NT_DEVICE float nt_shuffle_xor(float v, int mask) {
 
 // The compiler may assume nothing about the word from here on.
 NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+r"(word)); }
-// `word` waits for `other`, and keeps its value: `zero` is 0, which neither compiler nor assembler knows.
-#define NT_WAITS_FOR 1
-NT_DEVICE void nt_wait_for(unsigned& word, unsigned other, unsigned zero) { asm("lop3.b32 %0, %0, %1, %2, 0x78;" : "+r"(word) : "r"(other), "r"(zero)); }
 NT_DEVICE unsigned nt_float_bits(float v) {
     unsigned out;
     asm("mov.b32 %0, %1;" : "=r"(out) : "f"(v));

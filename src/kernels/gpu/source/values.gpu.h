@@ -28,19 +28,6 @@ struct nt_gammas {
             load_block(0);
         }
     }
-    /// Where a row comes straight from memory, what is summed up waits for gamma, too. NVIDIA's assembler would else load gamma when the row is
-    /// there, one trip to memory after the other. `programs`: any number that is not negative.
-    template <class Stage>
-    NT_DEVICE void load_beside([[maybe_unused]] Stage& stage, [[maybe_unused]] int programs) const {
-#if NT_WAITS_FOR
-        if constexpr (nt_affine && NT_IS(GAMMA, before) && NT_IS(RESIDENCY, registers) && NT_STAGES == 1) {
-            NT_UNROLL
-            for (int access = 0; access < nt_accesses; ++access) {
-                nt_wait_for(stage.now[0][0][access].word[0], now[access].word[0], static_cast<unsigned>(programs >> 31));
-            }
-        }
-#endif
-    }
     /// Before the block's gamma is used.
     NT_DEVICE void use(int chunk) {
         if constexpr (nt_affine && !keep && !nt_gamma_in_shared && !by_vector) {
