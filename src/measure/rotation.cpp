@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace normtune {
 
 std::int64_t cold_rotation_bytes(const DeviceInfo& device, int over_cache) {
@@ -16,6 +18,11 @@ std::int64_t cold_rotation_bytes(const DeviceInfo& device, int over_cache) {
         return least * device.cache_bytes;
     }
     return std::max(least * device.cache_bytes, std::min(on_gpu * device.cache_bytes, device.memory_bytes / part_of_memory));
+}
+
+std::string rotation_mark(const DeviceInfo& device, int over_cache) {
+    const bool own = over_cache == 0 || cold_rotation_bytes(device, over_cache) == cold_rotation_bytes(device, 0);
+    return own ? std::string() : fmt::format("/rotation{}", over_cache);
 }
 
 Windows::Windows(int sets, int launches)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "space/device_info.h"
 
@@ -11,6 +12,10 @@ namespace normtune {
 /// more than an eighth of its memory where that is over four times the L2, and four times a CPU's cache. An L2 likely keeps, of a rotation
 /// that is loaded and stored with streaming hints, lines that least recent use would have evicted (results/notes_gpu_kernels.md).
 std::int64_t cold_rotation_bytes(const DeviceInfo& device, int over_cache);
+
+/// What a timer's name has behind it where a cold run's buffer sets take another number than the device's own, whose times are not to be
+/// compared: "/rotation4"; else nothing.
+std::string rotation_mark(const DeviceInfo& device, int over_cache);
 
 /// The launches of one sample: on set `first`, the next one, and so on, after the last set the first again.
 struct Window {

@@ -77,6 +77,7 @@ Measurement summarise(const Series& kernel, const Series& copy, const Series& em
     out.floor_us = empty_launch.p50_us();
     out.memory_bytes = tensor_bytes(*context.problem) + context.workspace_bytes;
     out.cold = context.cold;
+    out.timer += context.rotation_mark;
     out.stop_reason = context.stop_reason;
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/problem.h"
@@ -52,6 +53,7 @@ struct MeasurementContext {
     const Problem* problem = nullptr;
     std::int64_t workspace_bytes = 0;
     bool cold = true;
+    std::string_view rotation_mark;  // measure/rotation.h
     StopReason stop_reason = StopReason::none;
 };
 

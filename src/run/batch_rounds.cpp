@@ -134,6 +134,7 @@ Measurement BatchRounds::measurement(const RunningTrial& trial, const Series& se
     context.problem = &context_.problem;
     context.workspace_bytes = trial.record.compile ? trial.record.compile->workspace_bytes : 0;
     context.cold = context_.options.cold;
+    context.rotation_mark = context_.rotation_mark;
     context.stop_reason = reason;
     const Candidate& candidate = context_.candidates[trial.id];
     const Reference& copy = reference(SampleKind::copy, candidate, side);

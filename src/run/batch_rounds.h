@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "measure/sampler.h"
@@ -35,6 +36,7 @@ struct BatchContext {
     WorkerSessions& sessions;
     Recorder& recorder;
     RoundTaker& rounds;
+    std::string_view rotation_mark;  // measure/rotation.h
     std::optional<Deadline> end;
     int number = 0;                       // of the batch within the problem
     bool keeps_kernels = false;           // of trials that stop and were not dropped

@@ -82,6 +82,7 @@ ProblemRun::ProblemRun(const SweepOptions& options, const DeviceInfo& device, co
       sessions_(sessions),
       recorder_(recorder),
       key_(problem.key()),
+      rotation_mark_(options.cold ? rotation_mark(device, options.over_cache) : std::string()),
       scheduler_(options.strategy->schedule({problem, candidates, options.stop_rule, options.round_time_us, options.seed})),
       rounds_(options, sessions, "rounds/" + key_, scheduler_->round_time_us()),
       code_rules_(options.space, problem, device),
@@ -199,7 +200,7 @@ void ProblemRun::repeat(int process) {
         for (; begin < end; ++begin) {
             batch.push_back({trials[begin], {}, true});
         }
-        const BatchContext context{options_,     problem_,   candidates_, sessions_, recorder_, taker,
+        const BatchContext context{options_,     problem_,   candidates_, sessions_, recorder_, taker, rotation_mark_,
                                    std::nullopt, batches_++, false,       partners_, process};
         BatchRounds rounds(context, batch);
         if (!measure_batch(*scheduler, batch.size(), false, rounds)) {
@@ -331,7 +332,7 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
         batch.push_back({best_->id, {}, true});
     }
     const BatchContext context{options_, problem_,    candidates_, sessions_,     recorder_,
-                               rounds_,  rounds_end_, batches_,    has_incumbent, partners_};
+                               rounds_, rotation_mark_, rounds_end_, batches_,    has_incumbent, partners_};
     BatchRounds rounds(context, batch);
     try {
         measure_batch(*scheduler_, trials, batch.size() > trials, rounds);

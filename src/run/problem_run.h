@@ -72,6 +72,7 @@ private:
     WorkerSessions& sessions_;
     Recorder& recorder_;
     std::string key_;
+    std::string rotation_mark_;
     std::unique_ptr<Scheduler> scheduler_;
     RoundTaker rounds_;
     CodeRules code_rules_;

@@ -30,6 +30,17 @@ TEST(Rotation, TakesAsManyTimesTheCacheAsTheDeviceHasRoomFor) {
     EXPECT_EQ(cold_rotation_bytes(device, 2), 100 * mib);
 }
 
+TEST(ColdRotation, IsMarkedWhereItIsNotTheDevicesOwn) {
+    constexpr std::int64_t mib = 1 << 20;
+    DeviceInfo device;
+    device.backend = Backend::cuda;
+    device.cache_bytes = 50 * mib;
+    device.memory_bytes = 80 * 1024 * mib;
+    EXPECT_EQ(rotation_mark(device, 0), "");
+    EXPECT_EQ(rotation_mark(device, 32), "") << "asked for by its number";
+    EXPECT_EQ(rotation_mark(device, 4), "/rotation4");
+}
+
 TEST(Windows, UseEverySetEquallyWhateverSetsLaunchesAndSamples) {
     std::mt19937 random(5);
     for (int i = 0; i < 3000; ++i) {

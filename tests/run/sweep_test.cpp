@@ -79,6 +79,19 @@ TEST(Sweep, TakesOneKindOfLaunchAProblem) {
     EXPECT_NO_THROW(run_sweep(options, sink)) << "nothing is compared";
 }
 
+TEST(Sweep, ATimerSaysAnotherRotation) {
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, noiseless);
+    RecordingSink sink;
+    EXPECT_EQ(by_rows(run_sweep(options, sink)).at("r1").measurement->timer, "replay");
+    options.over_cache = 9;
+    options.out_folder = folder.make_folder("other rotation");
+    EXPECT_EQ(by_rows(run_sweep(options, sink)).at("r1").measurement->timer, "replay/rotation9");
+    options.cold = false;
+    options.out_folder = folder.make_folder("hot");
+    EXPECT_EQ(by_rows(run_sweep(options, sink)).at("r1").measurement->timer, "replay") << "one set alone";
+}
+
 TEST(Sweep, HotRunsOnOneSetAndSaysSo) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);
