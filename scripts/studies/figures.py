@@ -1,5 +1,6 @@
 """The figures that sentences of README, docs and results quote, each by a name, out of the files of results/ (scripts/results)."""
 
+import difflib
 import functools
 
 import kept_figures  # noqa: F401  these define them
@@ -13,7 +14,8 @@ from figure_base import FIGURES, Files
 
 def value(name, folder):
     if name not in FIGURES:
-        raise KeyError(f"scripts/studies/*_figures.py have no figure of that name; they have {', '.join(sorted(FIGURES))}")
+        close = difflib.get_close_matches(name, FIGURES, 5, 0.5)
+        raise KeyError(f"scripts/studies/*_figures.py have no figure of that name; close to it: {', '.join(close) or 'none'}")
     return FIGURES[name](files_of(folder))
 
 

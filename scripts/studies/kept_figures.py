@@ -74,10 +74,9 @@ def trials__planted(files):
     return f"{words[1]}, {words[3]}"
 
 
-@figure
-def rate__qwen3_deferred(files):
-    seconds = next(one["took_s"] for one in MEASUREMENTS if one["name"] == "qwen3_deferred")
-    return f"{outcomes(files, 'qwen3_deferred')['passed'] / seconds:.0f} trials a second"
+for warm in ("qwen3_deferred", "qwen3_racing"):
+    seconds_of_it = next(one["took_s"] for one in MEASUREMENTS if one["name"] == warm)
+    FIGURES[f"rate.{warm}"] = lambda files, name=warm, seconds=seconds_of_it: f"{outcomes(files, name)['passed'] / seconds:.0f} trials a second"
 
 
 # results/notes_gpu_kernels.md: results/h100/explored, by its files and columns, in µs; and what an empty launch took beside `beside`

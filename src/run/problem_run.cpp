@@ -200,8 +200,8 @@ void ProblemRun::repeat(int process) {
         for (; begin < end; ++begin) {
             batch.push_back({trials[begin], {}, true});
         }
-        const BatchContext context{options_,     problem_,   candidates_, sessions_, recorder_, taker, rotation_mark_,
-                                   std::nullopt, batches_++, false,       partners_, process};
+        const BatchContext context{options_,       problem_,     candidates_, sessions_, recorder_, taker,
+                                   rotation_mark_, std::nullopt, batches_++,  false,     partners_, process};
         BatchRounds rounds(context, batch);
         if (!measure_batch(*scheduler, batch.size(), false, rounds)) {
             lost_ = rounds.lost();
@@ -331,8 +331,8 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
     if (has_incumbent && best_) {
         batch.push_back({best_->id, {}, true});
     }
-    const BatchContext context{options_, problem_,    candidates_, sessions_,     recorder_,
-                               rounds_, rotation_mark_, rounds_end_, batches_,    has_incumbent, partners_};
+    const BatchContext context{options_,       problem_,    candidates_, sessions_,     recorder_, rounds_,
+                               rotation_mark_, rounds_end_, batches_,    has_incumbent, partners_};
     BatchRounds rounds(context, batch);
     try {
         measure_batch(*scheduler_, trials, batch.size() > trials, rounds);
