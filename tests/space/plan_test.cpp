@@ -411,5 +411,28 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
     }
 }
 
+// Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
+// backward_vectors).
+TEST(DefaultSpace, HasWhatWiderSpacesFound) {
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    const std::string cooperative = ".gamma_hoisted.s2.cooperative.tile256x32x16";
+    const std::vector<std::pair<std::string, std::string>> found{
+        {"forward/bf16/llama/1024x65536", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_cg.c8"},
+        {"forward/bf16/llama/256x262144", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_cg.c16"},
+        {"forward/bf16/llama/128x128", "w4.t16.r8.row.registers.even.packed.gamma_before"},
+        {"forward/bf16/llama/2048x512", "w4.t16.r8.row.registers.even.packed.gamma_before.ld_streaming"},
+        {"forward/bf16/llama/8192x5120", "w16.t512.r1.row.registers.masked.per_row.gamma_before.v8.ld_streaming.st_streaming"},
+        {"backward/bf16/llama/32768x128", "w16.t16.r64.row.registers.even.persistent_strided" + cooperative + ".h2.d2"},
+        {"backward/bf16/llama/524288x128", "w16.t16.r64.row.registers.even.persistent_balanced" + cooperative + ".h2.d4"},
+        {"backward/bf16/llama/8192x2560", "w16.t128.r4.row.registers.masked.persistent_strided" + cooperative + ".d4"}};
+    for (const auto& [problem, key] : found) {
+        bool kept = false;
+        plan_problem(parse_problem_key("rms_norm/" + problem), space, backend_traits(device.backend), device, false,
+                     [&](const Configuration& c, const RuleTally* by) { kept = kept || (by == nullptr && c.key() == key); });
+        EXPECT_TRUE(kept) << problem << " " << key;
+    }
+}
+
 }  // namespace
 }  // namespace normtune
