@@ -97,7 +97,7 @@ std::int64_t te_programs(std::int64_t rows, std::int64_t cols, int compute_units
 
 bool needs_64_bit_offsets(std::int64_t rows, std::int64_t cols, std::int64_t row_stride) {
     constexpr std::int64_t first_beyond = std::int64_t{1} << 31;
-    if (cols >= first_beyond) {
+    if (cols >= first_beyond || rows >= first_beyond / 2) {
         return true;
     }
     // stride · M ≥ 2^31 − N, divided so that no product overflows.

@@ -17,7 +17,8 @@ namespace normtune {
 std::int64_t te_rows_per_program(std::int64_t rows, std::int64_t cols, int compute_units, bool backward);
 /// TransformerEngine #615: programs of the grid that goes with it.
 std::int64_t te_programs(std::int64_t rows, std::int64_t cols, int compute_units, bool backward, int sm_margin = 0);
-/// TransformerEngine #615: 64-bit offsets once max(stride)·M + N reaches 2^31.
+/// TransformerEngine #615: 64-bit offsets once max(stride)·M + N reaches 2^31. Here also from 2^30 rows on: a program counts
+/// further than M, by the rows that it would fetch ahead.
 bool needs_64_bit_offsets(std::int64_t rows, std::int64_t cols, std::int64_t row_stride);
 
 struct LigerSettings {

@@ -78,6 +78,8 @@ TEST(Offsets, SixtyFourBitsFromTwoToTheThirtyFirst) {
     EXPECT_TRUE(needs_64_bit_offsets(1000000, 512, 4096));  // the stride counts, not the columns
     EXPECT_FALSE(needs_64_bit_offsets(500000, 512, 4096 - 1));
     EXPECT_TRUE(needs_64_bit_offsets(limit * 1024, limit, limit * 1024));  // no overflow on the way
+    EXPECT_FALSE(needs_64_bit_offsets(limit / 2 - 1, 1, 1));
+    EXPECT_TRUE(needs_64_bit_offsets(limit / 2, 1, 1));  // rows ahead of the last one are counted, too
 }
 
 TEST(Liger, SettingsGrowWithThePowerOfTwoAboveTheRow) {

@@ -116,16 +116,25 @@ constexpr Pair pairs[] = {
      "nt_shuffle_xor(1, 1);"},
     {"ShuffleMasks", "nt_shuffle_xor(1, t == 9 ? 2 : 1);", "with 2 where thread", "nt_shuffle_xor(1, 2);"},
     {"ShuffleBeyondWarp", "nt_shuffle_xor(1, 64);", "beyond its warp", "nt_shuffle_xor(1, 16);"},
-    {"AsyncCopyNotWaitedFor", "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_commit_async(); nt_wait_async<2>(); out[t] = s[t];",
+    {"AsyncCopyNotWaitedFor",
+     "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t, true); nt_commit_async(); nt_commit_async(); nt_wait_async<2>(); out[t] = "
+     "s[t];",
      "copies to asynchronously, and has not waited for it",
-     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_commit_async(); nt_wait_async<1>(); out[t] = s[t];"},
-    {"AsyncCopyOverwrites", "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; if (t == 0) nt_copy_async<4>(s, in);",
+     "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t, true); nt_commit_async(); nt_commit_async(); nt_wait_async<1>(); out[t] = "
+     "s[t];"},
+    {"AsyncCopyOverwrites",
+     "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; if (t == 0) nt_copy_async<4>(nt_emulated_shared(), 0, in, true);",
      "copies asynchronously to 4 bytes that thread 127 of program 0 read",
-     "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; nt_barrier(); if (t == 0) nt_copy_async<4>(s, in);"},
-    {"AsyncCopyOfAnother", "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_wait_async<0>(); if (t > 0) out[t] = s[t - 1];",
+     "s[t] = 0; nt_barrier(); if (t == 127) out[t] = s[0]; nt_barrier(); if (t == 0) nt_copy_async<4>(nt_emulated_shared(), 0, in, true);"},
+    {"AsyncCopyOfAnother",
+     "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t, true); nt_commit_async(); nt_wait_async<0>(); if (t > 0) out[t] = s[t - 1];",
      "thread 1 of program 0 reads 4 bytes that thread 0 of program 0 wrote",
-     "nt_copy_async<4>(s + t, in + t); nt_commit_async(); nt_wait_async<0>(); nt_barrier(); if (t > 0) out[t] = s[t - "
+     "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t, true); nt_commit_async(); nt_wait_async<0>(); nt_barrier(); if (t > 0) out[t] "
+     "= s[t - "
      "1];"},
+    {"AsyncCopyBeyondTensor", "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t + 160 + 1, true);",
+     "reads 4 bytes outside of its memory",
+     "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t + 160 + 1, false); nt_commit_async(); nt_wait_async<0>(); out[t] = s[t];"},
     {"ReadBeyondRow", "out[t] = in[t + 1];", "beyond the row's end, at in, row 0, byte 512", "out[t] = in[t];"},
     {"ReadBeyondTensor", "out[t] = in[t + 160 + 1];", "reads 4 bytes outside of its memory", "out[t] = in[t + 144];"},
     {"UnusedReadBeyondTensor", "unsigned w[4]; nt_read<16, true>(w, in + 272);", "outside of its memory",
@@ -366,12 +375,11 @@ constexpr Mutation mutations[] = {
     {"BarrierWhilePublishedGroupsAreCombined", 32, "rms_norm/backward/bf16/llama/8x512", "w4.t64.r2.row.registers.masked.packed.published",
      "nt_barrier();\n        constexpr int width", "constexpr int width", "shared memory"},
     {"DeferredStepsThatAProgramDoesNotHave", 32, "rms_norm/backward/bf16/llama/5x128",
-     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.published.d2", "if (before_last <= last) {", "{",
-     "that nobody has written"},
+     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.published.d2", "if (step >= 0) {", "{", "reads 16 bytes outside of its memory"},
     {"DeferredPiecesOfTheNextThread", 32, "rms_norm/backward/bf16/llama/29x128",
      "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.cooperative.tile32x32x2.d2",
-     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);",
-     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
+     "nt_store_shared(nt_deferred_piece(deferred, step, held, access), out);",
+     "nt_store_shared(nt_deferred_piece(deferred, step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
      "out);",
      "shared memory"},
     {"ClustersSumBeforeAllHaveBegun", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2",

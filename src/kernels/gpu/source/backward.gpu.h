@@ -9,11 +9,10 @@ struct nt_scales {
     static constexpr int depth = nt_ahead ? NT_STAGES - 1 : 1;
     const float* rstd;
     const nt_walk& walk;
-    int steps;
     float now[nt_held_rows];
     float ahead[depth][nt_held_rows];
 
-    NT_DEVICE nt_scales(const float* rstd_, const nt_walk& walk_, int steps_) : rstd(rstd_), walk(walk_), steps(steps_) {
+    NT_DEVICE nt_scales(const float* rstd_, const nt_walk& walk_) : rstd(rstd_), walk(walk_) {
         if constexpr (nt_ahead) {
             NT_UNROLL
             for (int step = 0; step < depth; ++step) {
@@ -43,7 +42,7 @@ private:
         for (int held = 0; held < nt_held_rows; ++held) {
             const nt_index row = walk.row(step, held);
             unsigned bits = 0u;
-            if (step < steps && row < walk.rows) {
+            if (walk.has_row(step, row)) {
                 nt_read_cached<4>(&bits, rstd + row);
             }
             to[held] = nt_bits_float(bits);
@@ -136,21 +135,23 @@ NT_CONSTANT constexpr int nt_epilogue_bytes() {
 /// dx of the steps before a program's last can wait in shared memory until its sums are published: its stores would be
 /// ahead of theirs. A thread reads back its own pieces only, so no barrier is needed between the two.
 constexpr int nt_deferred_bytes = NT_DEFERRED_STEPS * nt_held_rows * nt_accesses * nt_threads * nt_piece;
-NT_DEVICE char* nt_deferred_piece(char* deferred, int before_last, int held, int access) {
-    return deferred + (((before_last - 1) * nt_held_rows + held) * nt_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+NT_DEVICE char* nt_deferred_piece(char* deferred, int step, int held, int access) {
+    const int place = step % nt_max(1, NT_DEFERRED_STEPS);
+    return deferred + ((place * nt_held_rows + held) * nt_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
 }
 NT_DEVICE void nt_store_deferred(void* dx, char* deferred, const nt_walk& walk, int last) {
     NT_UNROLL
     for (int before_last = NT_DEFERRED_STEPS; before_last >= 1; --before_last) {
-        if (before_last <= last) {
+        const int step = last - before_last;
+        if (step >= 0) {
             NT_UNROLL
             for (int held = 0; held < nt_held_rows; ++held) {
-                const nt_index row = walk.row(last - before_last, held);
+                const nt_index row = walk.row(step, held);
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
                     if (nt_in_row(nt_column(access)) && walk.has(row)) {
                         nt_data out;
-                        nt_load_shared(out, nt_deferred_piece(deferred, before_last, held, access));
+                        nt_load_shared(out, nt_deferred_piece(deferred, step, held, access));
                         nt_store(nt_output(dx, row, access), out);
                     }
                 }
@@ -218,9 +219,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     const int program = nt_cluster_index();
 #endif
     const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
-    const int steps = walk.steps();
-    nt_stage<rows_type, inputs> stage(from, walk, shared, steps, NT_SHARED_BACKWARD);
-    nt_scales scales(rstd, walk, steps);
+    nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_BACKWARD);
+    nt_scales scales(rstd, walk);
     stage.start();
     nt_gammas gammas(gamma, shared);
 
@@ -233,12 +233,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
 
-    const int last = nt_publishes ? walk.last_step() : 0;
     char* deferred = shared + nt_deferred_at(inputs);
-    for (int step = 0; step < steps; ++step) {
-        if (walk.first_row(step) >= walk.rows) {
-            break;
-        }
+    int step = 0;
+    for (; walk.has_step(step); ++step) {
         scales.open(step);
         stage.open(step);
         if constexpr (NT_IS(RESIDENCY, registers)) {
@@ -293,7 +290,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
             }
         }
         if constexpr (nt_publishes) {
-            if (step == last) {
+            if (!walk.has_step(step + 1)) {
                 nt_combine_groups(sums, shared + nt_sums_at(inputs), dgamma, partials, program, programs);
                 nt_count_published(counter, programs);
             }
@@ -337,8 +334,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     nt_data out;
                     out.pack(d);
                     if constexpr (NT_DEFERRED_STEPS > 0) {
-                        if (step < last && step >= last - NT_DEFERRED_STEPS) {
-                            nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);
+                        if (walk.has_step(step + 1) && !walk.has_step(step + 1 + NT_DEFERRED_STEPS)) {
+                            nt_store_shared(nt_deferred_piece(deferred, step, held, access), out);
                             continue;
                         }
                     }
@@ -353,7 +350,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     stage.finish();
 
     if constexpr (NT_DEFERRED_STEPS > 0) {
-        nt_store_deferred(dx, deferred, walk, last);
+        nt_store_deferred(dx, deferred, walk, step - 1);
     }
     if constexpr (nt_sums_in_registers && !nt_publishes) {
         nt_combine_groups(sums, shared, dgamma, partials, program, programs);

@@ -40,7 +40,6 @@ NT_DEVICE void nt_each_run(char* piece, nt_index first, int rows, const Copy& co
 struct nt_bulk_slots {
     char* shared;
     unsigned long long* barriers;
-    int total_steps;
 
     /// Rows of the step; 0 where a program has none left.
     NT_DEVICE static int rows_of(const nt_walk& walk, int step) {
@@ -60,7 +59,7 @@ struct nt_bulk_slots {
     /// By one thread.
     template <int Inputs, int FirstStride>
     NT_DEVICE void load(const void* const (&base)[Inputs], const nt_walk& walk, int step) const {
-        const int rows = step < total_steps ? rows_of(walk, step) : 0;
+        const int rows = walk.has_step(step) ? rows_of(walk, step) : 0;
         if (rows == 0) {
             return;
         }

@@ -41,15 +41,11 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         from.results[y_in_place_of] = y;
     }
     const nt_walk walk{static_cast<nt_index>(rows), nt_cluster_index(), programs, rows_per_program};
-    const int steps = walk.steps();
-    nt_stage<rows_type, inputs> stage(from, walk, shared, steps, NT_SHARED_FORWARD);
+    nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_FORWARD);
     stage.start();
     nt_gammas gammas(gamma, shared);
 
-    for (int step = 0; step < steps; ++step) {
-        if (walk.first_row(step) >= walk.rows) {
-            break;
-        }
+    for (int step = 0; walk.has_step(step); ++step) {
         if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
         }

@@ -76,9 +76,12 @@ NT_DEVICE char* nt_slot_row(char* shared, int inputs, int slot, int input, int h
     return shared + nt_slots_at + row * nt_row_accesses * (nt_threads * nt_piece);
 }
 /// Piece of the slot: every thread copies and reads its own pieces only, so no barrier is needed between the two.
-NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int held, int access) {
+NT_DEVICE int nt_piece_at(int inputs, int slot, int input, int held, int access) {
     const int row = (slot * inputs + input) * nt_held_rows + held;
-    return shared + nt_slots_at + (row * nt_row_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+    return nt_slots_at + (row * nt_row_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+}
+NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int held, int access) {
+    return shared + nt_piece_at(inputs, slot, input, held, access);
 }
 NT_DEVICE char* nt_gamma_piece(char* shared, int access) { return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes; }
 
@@ -118,16 +121,6 @@ struct nt_walk {
 
     NT_DEVICE int per_program() const { return NT_ROWS_PER_PROGRAM > 0 ? NT_ROWS_PER_PROGRAM : rows_per_program; }
     NT_DEVICE int steps_per_tile() const { return per_program() / nt_step_rows; }
-    NT_DEVICE int steps() const {
-        if constexpr (NT_IS(GRID, per_row)) {
-            return 1;
-        } else if constexpr (nt_strided()) {
-            const int tiles = static_cast<int>((rows + per_program() - 1) / per_program());
-            return (tiles - program + programs - 1) / programs * steps_per_tile();
-        } else {
-            return steps_per_tile();
-        }
-    }
     NT_DEVICE nt_index first_row(int step) const {
         if constexpr (NT_IS(GRID, per_row)) {
             return static_cast<nt_index>(program);
@@ -138,19 +131,16 @@ struct nt_walk {
             return static_cast<nt_index>(program) * per_program() + static_cast<nt_index>(step) * nt_step_rows;
         }
     }
-    /// The last step that has a row.
-    NT_DEVICE int last_step() const {
-        int last = steps() - 1;
-        if constexpr (!NT_IS(GRID, per_row)) {
-            while (first_row(last) >= rows) {
-                --last;
-            }
-        }
-        return last;
-    }
+    /// Has the step a row? Asked of each step: to count the steps of a strided grid takes a division, ahead of the first load.
+    NT_DEVICE bool has_step(int step) const { return is_of_program(step) && first_row(step) < rows; }
+    /// `row`: one of the step's.
+    NT_DEVICE bool has_row(int step, nt_index row_) const { return nt_step_rows == 1 ? has_step(step) : is_of_program(step) && row_ < rows; }
     /// Row of this thread's group.
     NT_DEVICE nt_index row(int step, int held) const { return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group()); }
     NT_DEVICE bool has(nt_index row_) const { return nt_step_rows == 1 || row_ < rows; }
+
+private:
+    NT_DEVICE bool is_of_program(int step) const { return nt_strided() || step < (NT_IS(GRID, per_row) ? 1 : steps_per_tile()); }
 };
 
 /// With dependent_launch, at a kernel's begin: the next launch may be made ready, and nothing is read or written before all

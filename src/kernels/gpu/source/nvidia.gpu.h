@@ -275,21 +275,31 @@ NT_DEVICE unsigned nt_shared_address(const void* p) {
     asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }" : "=r"(address) : "l"(p));
     return address;
 }
+// To `at` bytes behind `shared`, where dynamic shared memory begins. Zeros where it is not `inside`: of 0 bytes nothing is read.
+// Not with a policy: of an address that it knows to be a uniform part and a thread's own, CUDA 13.0's assembler then makes an
+// instruction that names a uniform register which nothing has set. There the whole address is converted, behind a branch.
+#define NT_ASYNC_ZEROS (!NT_IS(LOAD_HINT, streaming))
 template <int Bytes>
-NT_DEVICE void nt_copy_async(void* to, const void* from) {
-    const unsigned address = nt_shared_address(to);
-#if NT_IS(LOAD_HINT, streaming)
+NT_DEVICE void nt_copy_async(char* shared, int at, const void* from, [[maybe_unused]] bool inside) {
+#if NT_ASYNC_ZEROS
+    const int read = inside ? Bytes : 0;
+#if defined(__CUDACC_RTC__) || defined(__NVCC__)
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + static_cast<unsigned>(at);
+#else
+    const unsigned address = nt_shared_address(shared) + static_cast<unsigned>(at);
+#endif
+    if constexpr (Bytes == 16 && NT_IS(LOAD_HINT, cache_global)) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(read) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(Bytes), "r"(read) : "memory");
+    }
+#else
+    const unsigned address = nt_shared_address(shared + at);
     const unsigned long long policy = nt_evict_first();
     if constexpr (Bytes == 16) {
         asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "l"(policy) : "memory");
     } else {
         asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(Bytes), "l"(policy) : "memory");
-    }
-#else
-    if constexpr (Bytes == 16 && NT_IS(LOAD_HINT, cache_global)) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-    } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(Bytes) : "memory");
     }
 #endif
 }

@@ -26,19 +26,19 @@ struct nt_rows {
     }
 
     NT_DEVICE void fill_piece(char* shared, int slot, int input, int held, int access, nt_index row, bool has_row) const {
-        char* to = nt_piece_of(shared, Inputs, slot, input, held, access);
+        const int at = nt_piece_at(Inputs, slot, input, held, access);
         const bool inside = has_row && nt_in_row(nt_column(access));
 #if defined(NT_ASYNC_COPY)
         if constexpr (nt_piece >= 4) {
-            if (inside) {
-                nt_copy_async<nt_piece>(to, address(input, row, access));
+            if (NT_ASYNC_ZEROS || inside) {
+                nt_copy_async<nt_piece>(shared, at, address(input, row, access), inside);
                 return;
             }
         }
 #endif
         nt_data v;
         load(v, input, row, access, inside);
-        nt_store_shared(to, v);
+        nt_store_shared(shared + at, v);
     }
 
 #if NT_BULK
@@ -89,7 +89,6 @@ struct nt_stage {
     const Rows& rows;
     const nt_walk& walk;
     char* shared;
-    int steps;
     block now;
     block ahead[ahead_in_registers ? depth : 1];
 #if NT_BULK
@@ -98,10 +97,9 @@ struct nt_stage {
 #endif
 
     /// `bytes`: of shared memory, all in all.
-    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, int steps_, [[maybe_unused]] int bytes)
-        : rows(rows_), walk(walk_), shared(shared_), steps(steps_) {
+    NT_DEVICE nt_stage(const Rows& rows_, const nt_walk& walk_, char* shared_, [[maybe_unused]] int bytes) : rows(rows_), walk(walk_), shared(shared_) {
 #if NT_BULK
-        bulk = {shared, reinterpret_cast<unsigned long long*>(shared + bytes - nt_barrier_bytes()), steps};
+        bulk = {shared, reinterpret_cast<unsigned long long*>(shared + bytes - nt_barrier_bytes())};
 #endif
     }
 
@@ -110,7 +108,7 @@ struct nt_stage {
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {
             const nt_index row = walk.row(step, held);
-            const bool has = step < steps && (nt_step_rows == 1 ? walk.first_row(step) < walk.rows : row < walk.rows);
+            const bool has = walk.has_row(step, row);
             NT_UNROLL
             for (int input = 0; input < Inputs; ++input) {
                 NT_UNROLL
@@ -136,7 +134,7 @@ struct nt_stage {
         if constexpr (nt_ahead && in_slots) {
             NT_UNROLL
             for (int step = 0; step < depth; ++step) {
-                if (step < steps) {
+                if (walk.has_step(step)) {
                     rows.fill(shared, step, walk, step);
                 }
                 nt_commit();
@@ -168,7 +166,7 @@ struct nt_stage {
             nt_wait<nt_ahead ? depth - 1 : 0>();
             if constexpr (NT_IS(RESIDENCY, registers)) {
                 read_slot(step, 0);
-                if (step + depth < steps) {
+                if (walk.has_step(step + depth)) {
                     rows.fill(shared, slot(step), walk, step + depth);
                 }
                 nt_commit();
@@ -260,7 +258,7 @@ struct nt_stage {
     NT_DEVICE void release(int step, int chunk, int held, int access) const {
         if constexpr (NT_IS(RESIDENCY, shared) && nt_ahead && !NT_BULK) {
             const nt_index row = walk.row(step + depth, held);
-            if (step + depth < steps) {
+            if (walk.has_step(step + depth)) {
                 NT_UNROLL
                 for (int input = 0; input < Inputs; ++input) {
                     rows.fill_piece(shared, slot(step), input, held, chunk * nt_accesses + access, row, row < walk.rows);

@@ -354,10 +354,12 @@ void Machine::vector_access(const void* at, std::size_t bytes, AccessKind kind) 
 }
 
 void Machine::copy_async(void* to, const void* from, std::size_t bytes) {
-    vector_access(from, bytes, AccessKind::read);
     vector_access(to, bytes, AccessKind::async_write);
     PendingCopy copy{static_cast<std::byte*>(to), {}, bytes};
-    std::memcpy(copy.data, from, bytes);
+    if (from != nullptr) {
+        vector_access(from, bytes, AccessKind::read);
+        std::memcpy(copy.data, from, bytes);
+    }
     current_->copies.back().push_back(copy);
 }
 

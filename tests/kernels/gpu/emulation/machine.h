@@ -77,6 +77,7 @@ public:
     void access(const void* at, std::size_t bytes, AccessKind kind, std::uint32_t copy = 0);
     /// Of a vector: it must lie at a multiple of its size.
     void vector_access(const void* at, std::size_t bytes, AccessKind kind);
+    /// Of zeros where `from` is null.
     void copy_async(void* to, const void* from, std::size_t bytes);
     void commit_async() { current_->copies.emplace_back(); }
     void wait_async(std::size_t pending);
