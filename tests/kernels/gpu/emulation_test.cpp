@@ -375,11 +375,12 @@ constexpr Mutation mutations[] = {
     {"BarrierWhilePublishedGroupsAreCombined", 32, "rms_norm/backward/bf16/llama/8x512", "w4.t64.r2.row.registers.masked.packed.published",
      "nt_barrier();\n        constexpr int width", "constexpr int width", "shared memory"},
     {"DeferredStepsThatAProgramDoesNotHave", 32, "rms_norm/backward/bf16/llama/5x128",
-     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.published.d2", "if (step >= 0) {", "{", "reads 16 bytes outside of its memory"},
+     "w1.t32.r1.row.registers.masked.persistent_strided.gamma_hoisted.published.d2", "if (before_last <= last) {", "{",
+     "that nobody has written"},
     {"DeferredPiecesOfTheNextThread", 32, "rms_norm/backward/bf16/llama/29x128",
      "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.cooperative.tile32x32x2.d2",
-     "nt_store_shared(nt_deferred_piece(deferred, step, held, access), out);",
-     "nt_store_shared(nt_deferred_piece(deferred, step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
+     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);",
+     "nt_store_shared(nt_deferred_piece(deferred, last - step, held, access) + (nt_thread() == 0 ? nt_piece : 0), "
      "out);",
      "shared memory"},
     {"ClustersSumBeforeAllHaveBegun", 32, "rms_norm/forward/bf16/llama/3x512", "w1.t32.r1.row.registers.masked.per_row.c2",

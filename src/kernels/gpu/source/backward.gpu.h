@@ -135,23 +135,21 @@ NT_CONSTANT constexpr int nt_epilogue_bytes() {
 /// dx of the steps before a program's last can wait in shared memory until its sums are published: its stores would be
 /// ahead of theirs. A thread reads back its own pieces only, so no barrier is needed between the two.
 constexpr int nt_deferred_bytes = NT_DEFERRED_STEPS * nt_held_rows * nt_accesses * nt_threads * nt_piece;
-NT_DEVICE char* nt_deferred_piece(char* deferred, int step, int held, int access) {
-    const int place = step % nt_max(1, NT_DEFERRED_STEPS);
-    return deferred + ((place * nt_held_rows + held) * nt_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
+NT_DEVICE char* nt_deferred_piece(char* deferred, int before_last, int held, int access) {
+    return deferred + (((before_last - 1) * nt_held_rows + held) * nt_accesses + access) * (nt_threads * nt_piece) + nt_thread() * nt_piece;
 }
 NT_DEVICE void nt_store_deferred(void* dx, char* deferred, const nt_walk& walk, int last) {
     NT_UNROLL
     for (int before_last = NT_DEFERRED_STEPS; before_last >= 1; --before_last) {
-        const int step = last - before_last;
-        if (step >= 0) {
+        if (before_last <= last) {
             NT_UNROLL
             for (int held = 0; held < nt_held_rows; ++held) {
-                const nt_index row = walk.row(step, held);
+                const nt_index row = walk.row(last - before_last, held);
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
                     if (nt_in_row(nt_column(access)) && walk.has(row)) {
                         nt_data out;
-                        nt_load_shared(out, nt_deferred_piece(deferred, step, held, access));
+                        nt_load_shared(out, nt_deferred_piece(deferred, before_last, held, access));
                         nt_store(nt_output(dx, row, access), out);
                     }
                 }
@@ -233,9 +231,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
 
+    const int last = NT_DEFERRED_STEPS > 0 ? walk.last_step() : 0;
     char* deferred = shared + nt_deferred_at(inputs);
-    int step = 0;
-    for (; walk.has_step(step); ++step) {
+    for (int step = 0; walk.has_step(step); ++step) {
         scales.open(step);
         stage.open(step);
         if constexpr (NT_IS(RESIDENCY, registers)) {
@@ -290,7 +288,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
             }
         }
         if constexpr (nt_publishes) {
-            if (!walk.has_step(step + 1)) {
+            if (NT_DEFERRED_STEPS > 0 ? step == last : !walk.has_step(step + 1)) {
                 nt_combine_groups(sums, shared + nt_sums_at(inputs), dgamma, partials, program, programs);
                 nt_count_published(counter, programs);
             }
@@ -334,8 +332,8 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     nt_data out;
                     out.pack(d);
                     if constexpr (NT_DEFERRED_STEPS > 0) {
-                        if (walk.has_step(step + 1) && !walk.has_step(step + 1 + NT_DEFERRED_STEPS)) {
-                            nt_store_shared(nt_deferred_piece(deferred, step, held, access), out);
+                        if (step < last && step >= last - NT_DEFERRED_STEPS) {
+                            nt_store_shared(nt_deferred_piece(deferred, last - step, held, access), out);
                             continue;
                         }
                     }
@@ -350,7 +348,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     stage.finish();
 
     if constexpr (NT_DEFERRED_STEPS > 0) {
-        nt_store_deferred(dx, deferred, walk, step - 1);
+        nt_store_deferred(dx, deferred, walk, last);
     }
     if constexpr (nt_sums_in_registers && !nt_publishes) {
         nt_combine_groups(sums, shared, dgamma, partials, program, programs);

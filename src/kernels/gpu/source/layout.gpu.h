@@ -135,6 +135,22 @@ struct nt_walk {
     NT_DEVICE bool has_step(int step) const { return is_of_program(step) && first_row(step) < rows; }
     /// `row`: one of the step's.
     NT_DEVICE bool has_row(int step, nt_index row_) const { return nt_step_rows == 1 ? has_step(step) : is_of_program(step) && row_ < rows; }
+    /// The last step that has a row, at a division's price: for after the first loads.
+    NT_DEVICE int last_step() const {
+        int last = 0;
+        if constexpr (nt_strided()) {
+            const int tiles = static_cast<int>((rows + per_program() - 1) / per_program());
+            last = ((tiles - program + programs - 1) / programs) * steps_per_tile() - 1;
+        } else if constexpr (!NT_IS(GRID, per_row)) {
+            last = steps_per_tile() - 1;
+        }
+        if constexpr (!NT_IS(GRID, per_row)) {
+            while (first_row(last) >= rows) {
+                --last;
+            }
+        }
+        return last;
+    }
     /// Row of this thread's group.
     NT_DEVICE nt_index row(int step, int held) const { return first_row(step) + static_cast<nt_index>(held * nt_groups + nt_group()); }
     NT_DEVICE bool has(nt_index row_) const { return nt_step_rows == 1 || row_ < rows; }

@@ -178,6 +178,43 @@ NT_DEVICE void nt_read(unsigned* w, const void* p) {
     }
 }
 
+// The same where `inside`, else the words stay as they are. Predicated by hand: around a branch the compiler would compute each address
+// anew, and read the pointer's parameter again for it.
+#define NT_READ_IF(OP, CLOBBER)                                                                                                                            \
+    if constexpr (Bytes == 16) {                                                                                                                           \
+        asm volatile("{ .reg .pred q; setp.ne.s32 q, %5, 0; @q ld.global" OP ".v4.u32 {%0,%1,%2,%3}, [%4]; }"                                              \
+                     : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3])                                                                                      \
+                     : "l"(p), "r"(q)CLOBBER);                                                                                                             \
+    } else if constexpr (Bytes == 8) {                                                                                                                     \
+        asm volatile("{ .reg .pred q; setp.ne.s32 q, %3, 0; @q ld.global" OP ".v2.u32 {%0,%1}, [%2]; }" : "+r"(w[0]), "+r"(w[1]) : "l"(p), "r"(q)CLOBBER); \
+    } else if constexpr (Bytes == 4) {                                                                                                                     \
+        asm volatile("{ .reg .pred q; setp.ne.s32 q, %2, 0; @q ld.global" OP ".u32 %0, [%1]; }" : "+r"(w[0]) : "l"(p), "r"(q)CLOBBER);                     \
+    } else {                                                                                                                                               \
+        unsigned short h = static_cast<unsigned short>(w[0]);                                                                                              \
+        asm volatile("{ .reg .pred q; setp.ne.s32 q, %2, 0; @q ld.global" OP ".u16 %0, [%1]; }" : "+h"(h) : "l"(p), "r"(q)CLOBBER);                        \
+        w[0] = h;                                                                                                                                          \
+    }
+#define NT_PREDICATED 1
+template <int Bytes, bool Constant, bool Again = false>
+NT_DEVICE void nt_read_if(unsigned* w, const void* p, bool inside) {
+#if NT_L2_POLICIES && NT_IS(LOAD_HINT, streaming) && NT_IS(RESIDENCY, reload)
+    if constexpr (Constant) {
+        if (inside) {
+            nt_read<Bytes, Constant, Again>(w, p);
+        }
+        return;
+    }
+#endif
+    const int q = inside ? 1 : 0;
+    if constexpr (Again) {
+        NT_READ_IF(".nc", NT_NO_CLOBBER)
+    } else if constexpr (Constant) {
+        NT_READ_IF(NT_LOAD_OP ".nc", NT_NO_CLOBBER)
+    } else {
+        NT_READ_IF(NT_LOAD_OP, : "memory")
+    }
+}
+
 // Gamma, rstd: small tensors that all rows share or that are read once; they stay in the caches. Not the read-only path:
 // the assembler would take loads of gamma out of the loop over rows, into registers that a long row does not have.
 template <int Bytes>

@@ -16,12 +16,10 @@ struct nt_rows {
     template <nt_path Constant = nt_path_constant>
     NT_DEVICE void load(nt_data& v, int input, nt_index row, int access, bool inside) const {
         v.clear();
-        if (inside) {
-            if (input == Plain || Plain == Inputs) {
-                nt_load<nt_path_plain>(v, address(input, row, access));
-            } else {
-                nt_load<Constant>(v, address(input, row, access));
-            }
+        if (input == Plain || Plain == Inputs) {
+            nt_load_if<nt_path_plain>(v, address(input, row, access), inside);
+        } else {
+            nt_load_if<Constant>(v, address(input, row, access), inside);
         }
     }
 

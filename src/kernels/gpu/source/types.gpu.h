@@ -127,6 +127,22 @@ NT_DEVICE void nt_load(nt_vector<E, Count>& v, const void* from) {
         }
     }
 }
+/// Where `inside`, else v stays as it is.
+template <nt_path Path, int Count, class E>
+NT_DEVICE void nt_load_if(nt_vector<E, Count>& v, const void* from, bool inside) {
+#if defined(NT_PREDICATED)
+    constexpr int access = nt_access(nt_vector<E, Count>::bytes);
+    NT_UNROLL
+    for (int at = 0; at < nt_vector<E, Count>::bytes; at += access) {
+        nt_read_if<access, Path == nt_path_constant || Path == nt_path_again, Path == nt_path_again>(v.word + at / 4, static_cast<const char*>(from) + at,
+                                                                                                     inside);
+    }
+#else
+    if (inside) {
+        nt_load<Path>(v, from);
+    }
+#endif
+}
 template <int Count, class E>
 NT_DEVICE void nt_store(void* to, const nt_vector<E, Count>& v) {
     constexpr int access = nt_access(nt_vector<E, Count>::bytes);
