@@ -135,7 +135,7 @@ TEST(EmulatedInPlace, ReadsNoRowThroughTheReadOnlyPath) {
                 testing::EmulationOptions options;
                 options.supports = [&](const Shape& shape) { return shape == problem.shape; };
                 options.edit = [](std::string source) {
-                    const std::string path = "nt_load<Constant>(v, address(input, row, access));";
+                    const std::string path = "nt_load_if<Constant>(v, address(input, row, access), inside);";
                     const std::size_t at = source.find(path);
                     EXPECT_NE(at, std::string::npos);
                     return source.erase(at, path.size());
