@@ -25,16 +25,26 @@ int registers_per_thread(const Configuration& c, int programs, const DeviceInfo&
     return std::min(255, file / (c.num_warps * device.warp_size * programs) / 8 * 8);
 }
 
-// A forward that reads its row a second time, from the caches: nothing is held between the passes, and many programs hide the wait for
-// them. On NVIDIA's devices, where it was measured (results/h200/kernels.md).
+// Forwards that are compiled for as many programs as the threads allow: those that read their row a second time, from the caches, as
+// nothing is held between the passes, and many programs hide the wait for them; and packed ones of 64 threads, where a row is one access
+// of a thread, so that narrow rows of some MiB are all on the way at once. On NVIDIA's devices, where it was measured
+// (results/h200/kernels.md, results/notes_gpu_kernels.md).
 bool fills_the_device(const Configuration& c, const Problem& p, const DeviceInfo& device) {
-    return c.residency == Residency::reload && !persistent(c) && !p.operation.has_backward() && !is_amd(device);
+    if (persistent(c) || p.operation.has_backward() || is_amd(device)) {
+        return false;
+    }
+    const bool sum_is_fp32 = p.operation.adds_residual() && p.operation.residual == ResidualPrecision::fp32;  // would spill
+    const bool narrow = c.grid == Grid::packed && c.num_warps == 2 && row_layout(c, p, device).accesses == 1 && !sum_is_fp32;
+    return c.residency == Residency::reload || (narrow && c.residency == Residency::registers);
 }
 
 // What the compiler needs beside the data: addresses, loop state, the numbers of one vector unpacked; backward, which
 // combines two rows in registers, half as much again as it holds (by what NVRTC 13.0 spilled for sm_80 and sm_90).
 int working_registers(const Configuration& c, int held, const Problem& p, const DeviceInfo& device) {
-    return fills_the_device(c, p, device) ? 16 : 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
+    if (fills_the_device(c, p, device)) {
+        return c.residency == Residency::reload ? 16 : 20;
+    }
+    return 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
 }
 
 /// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
@@ -101,7 +111,7 @@ std::vector<BackendLimit> gpu_limits() {
     const AlikeValues grids{Axis::grid, [](int value) {
                                 Configuration c;
                                 c.grid = static_cast<Grid>(value);
-                                return persistent(c) ? 1 : 0;
+                                return persistent(c) ? 2 : c.grid == Grid::packed ? 1 : 0;
                             }};
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
                                    Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin,      Axis::cluster};

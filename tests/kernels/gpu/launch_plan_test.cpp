@@ -170,7 +170,7 @@ TEST(Layout, VectorsNarrowWhereRowsDoNotStartAtTheirMultiples) {
     EXPECT_EQ(row_layout(c, parse_problem_key("rms_norm/forward/fp32/llama/8x4096"), h100()).vector_elements, 4);
 }
 
-TEST(Limits, OnlyAForwardThatReadsItsRowAgainIsAskedToFillTheDevice) {
+TEST(Limits, ForwardsThatReadTheirRowAgainAndNarrowPackedOnesAreAskedToFillTheDevice) {
     const auto programs = [](const char* problem, const char* configuration, const char* arch = "sm_90") {
         DeviceInfo device = h100();
         device.arch = arch;
@@ -185,6 +185,14 @@ TEST(Limits, OnlyAForwardThatReadsItsRowAgainIsAskedToFillTheDevice) {
     EXPECT_EQ(programs(forward, "w16.t512.r1.row.reload.even.persistent_strided.p2"), 2);
     EXPECT_EQ(programs("rms_norm/backward/bf16/llama/4096x8192", "w16.t512.r1.row.reload.even.per_row"), 1);
     EXPECT_EQ(programs(forward, "w16.t512.r1.row.reload.even.per_row", "gfx942"), 1);
+    const char* narrow = "rms_norm/forward/bf16/llama/32768x128";
+    EXPECT_EQ(programs(narrow, "w2.t16.r8.row.registers.even.packed.h2"), 32);
+    EXPECT_EQ(programs("fused_add_rms_norm/forward/bf16/llama/32768x128", "w2.t16.r8.row.registers.even.packed.h2"), 25);
+    EXPECT_EQ(programs("fused_add_rms_norm/forward/bf16/llama/32768x128/residual_fp32", "w2.t16.r8.row.registers.even.packed.h2"), 1);
+    EXPECT_EQ(programs(narrow, "w4.t16.r16.row.registers.even.packed.h2"), 1);
+    EXPECT_EQ(programs(narrow, "w2.t8.r16.row.registers.even.packed.h2"), 1) << "two accesses of a thread";
+    EXPECT_EQ(programs("rms_norm/backward/bf16/llama/32768x128", "w2.t16.r8.row.registers.even.packed.h2"), 1);
+    EXPECT_EQ(programs(narrow, "w2.t16.r8.row.registers.even.packed.h2", "gfx942"), 1);
 }
 
 TEST(Limits, NameEachReason) {
