@@ -136,6 +136,18 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
     }
 }
 
+void require_trials(const SweepOptions& options, const std::vector<ProblemTrials>& plans) {
+    if (!options.shard.whole() || std::ranges::any_of(plans, [](const ProblemTrials& plan) { return !plan.candidates.empty(); })) {
+        return;
+    }
+    const PlanSummary& first = plans.front().summary;
+    const auto most = std::ranges::max_element(first.pruned, {}, &PlanSummary::Pruned::count);
+    throw InputError(fmt::format("nothing to sweep: of {} no configuration is left on the selected problems{}", options.space.name,
+                                 most == first.pruned.end() || most->count == 0
+                                     ? ""
+                                     : fmt::format("; of {} {} takes {}: {}", first.problem_key, most->rule, most->count, most->reason)));
+}
+
 std::string mixed_launches(const std::vector<ProblemTrials>& plans) {
     std::size_t mixed = 0;
     std::string first;

@@ -40,6 +40,9 @@ void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Pr
 /// Throws InputError: nothing of a folder is left on any problem of a whole sweep, and what took it.
 void require_candidates(const SweepOptions& options, const std::vector<ProblemTrials>& plans);
 
+/// Throws InputError: a whole sweep has nothing to run, and what took the most.
+void require_trials(const SweepOptions& options, const std::vector<ProblemTrials>& plans);
+
 /// Times of a dependent launch leave out what those of a plain one wait for. Throws InputError where a problem has own configurations of
 /// both kinds; where another provider's differ from the others, what to warn of, else empty.
 std::string mixed_launches(const std::vector<ProblemTrials>& plans);

@@ -73,6 +73,7 @@ std::vector<ProblemTrials> plan_all(const SweepOptions& options, const ShardShar
         }
     });
     require_candidates(options, plans);
+    require_trials(options, plans);
     return plans;
 }
 
