@@ -113,10 +113,12 @@ NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
     }
     return old;
 }
-NT_DEVICE void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
-    if (__hip_atomic_fetch_add(p, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) == last) {
+NT_DEVICE unsigned nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    const unsigned old = __hip_atomic_fetch_add(p, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    if (old == last) {
         __hip_atomic_store(p, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
     }
+    return old;
 }
 NT_DEVICE unsigned nt_read_acquire(const unsigned* p) { return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT); }
 NT_DEVICE void nt_await_previous_launch() {}

@@ -233,6 +233,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
 
     const int last = NT_DEFERRED_STEPS > 0 ? walk.last_step() : 0;
     char* deferred = shared + nt_deferred_at(inputs);
+    [[maybe_unused]] unsigned published_before = 0u;
     for (int step = 0; walk.has_step(step); ++step) {
         scales.open(step);
         stage.open(step);
@@ -290,7 +291,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         if constexpr (nt_publishes) {
             if (NT_DEFERRED_STEPS > 0 ? step == last : !walk.has_step(step + 1)) {
                 nt_combine_groups(sums, shared + nt_sums_at(inputs), dgamma, partials, program, programs);
-                nt_count_published(counter, programs);
+                published_before = nt_count_published(counter, programs);
             }
         }
         float sum[nt_held_rows];
@@ -359,17 +360,21 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
     if constexpr (nt_sums_dgamma && NT_IS(DGAMMA, cooperative)) {
-        const int reducer = programs - 1 - program;  // of a strided grid, the last programs have the fewest rows
+        const bool few_steps = nt_publishes && nt_has_few_steps(rows, programs);
+        const int first = nt_first_tile(published_before, few_steps, program, programs, reinterpret_cast<unsigned*>(shared));
         if constexpr (nt_publishes) {
-            if (reducer >= nt_reduce_tiles) {
+            if (first >= nt_reduce_tiles) {
                 return;
             }
-            // The last few are looked for one by one, while the sums of the others are already here.
-            nt_await_published(counter, programs - nt_ceil_div(programs, 32));
+            // Of many the last few are looked for one by one, while the sums of the others are already here. Few come at nearly the same time.
+            nt_await_published(counter, few_steps ? programs / 2 : programs - nt_ceil_div(programs, 32));
         } else {
             nt_grid_barrier(counter, program, programs);
         }
-        for (int tile = reducer; tile < nt_reduce_tiles; tile += programs) {
+        for (int tile = first; tile < nt_reduce_tiles; tile += programs) {
+            if (tile != first) {
+                nt_barrier();  // the last tile's sums have been read
+            }
             nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
         }
         if constexpr (nt_publishes) {

@@ -290,9 +290,10 @@ NT_DEVICE unsigned nt_count_wrapping(unsigned* p, unsigned last) {
     asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
     return old;
 }
-NT_DEVICE void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
-    [[maybe_unused]] unsigned old;
+NT_DEVICE unsigned nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    unsigned old;
     asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
+    return old;
 }
 NT_DEVICE unsigned nt_fetch_add(unsigned* p, unsigned v) {
     unsigned old;

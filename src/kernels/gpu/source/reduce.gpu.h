@@ -1,45 +1,6 @@
 // dgamma across programs: sums over the threads that share a column, over partial rows, and over the launch.
 
-/// Adds `v` over all threads that hold the same columns (equal thread % Lanes). Threads below Lanes get the totals.
-/// `scratch`: nt_column_scratch(Lanes, Width, Threads) floats.
-template <int Lanes, int Width, int Threads>
-NT_DEVICE void nt_column_sum(float (&v)[Width], float* scratch) {
-    NT_UNROLL
-    for (int mask = Lanes; mask < NT_WARP_SIZE && mask < Threads; mask *= 2) {
-        NT_UNROLL
-        for (int i = 0; i < Width; ++i) {
-            v[i] += nt_shuffle_xor(v[i], mask);
-        }
-    }
-    constexpr int span = nt_max(Lanes, NT_WARP_SIZE < Threads ? NT_WARP_SIZE : Threads);
-    constexpr int parts = Threads / span;
-    if constexpr (parts > 1) {
-        const int thread = nt_thread();
-        if (thread % span < Lanes) {
-            NT_UNROLL
-            for (int i = 0; i < Width; ++i) {
-                scratch[((thread / span) * Width + i) * Lanes + thread % Lanes] = v[i];
-            }
-        }
-        nt_barrier();
-        if (thread < Lanes) {
-            NT_UNROLL
-            for (int i = 0; i < Width; ++i) {
-                float total = scratch[i * Lanes + thread];
-                NT_UNROLL
-                for (int part = 1; part < parts; ++part) {
-                    total += scratch[(part * Width + i) * Lanes + thread];
-                }
-                v[i] = total;
-            }
-        }
-        nt_barrier();
-    }
-}
-NT_CONSTANT constexpr int nt_column_scratch(int lanes, int width, int threads) {
-    return threads / nt_max(lanes, NT_WARP_SIZE < threads ? NT_WARP_SIZE : threads) * lanes * width;
-}
-
+/// Floats that lie side by side, in accesses of 16 bytes where they are whole ones.
 template <int Width>
 NT_DEVICE void nt_store_floats(float* to, const float (&v)[Width]) {
     if constexpr (Width % 4 == 0) {
@@ -59,6 +20,62 @@ NT_DEVICE void nt_store_floats(float* to, const float (&v)[Width]) {
         }
     }
 }
+template <int Width>
+NT_DEVICE void nt_load_floats(float (&v)[Width], const float* from) {
+    if constexpr (Width % 4 == 0) {
+        NT_UNROLL
+        for (int i = 0; i < Width; i += 4) {
+            const nt_words4 w = *reinterpret_cast<const nt_words4*>(from + i);
+            NT_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                v[i + k] = nt_bits_float(w.w[k]);
+            }
+        }
+    } else {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            v[i] = from[i];
+        }
+    }
+}
+
+/// Adds `v` over all threads that hold the same columns (equal thread % Lanes). Threads below Lanes get the totals.
+/// `scratch`: nt_column_scratch(Lanes, Width, Threads) floats, at a multiple of 16 bytes; a barrier before it is written again.
+template <int Lanes, int Width, int Threads>
+NT_DEVICE void nt_column_sum(float (&v)[Width], float* scratch) {
+    NT_UNROLL
+    for (int mask = Lanes; mask < NT_WARP_SIZE && mask < Threads; mask *= 2) {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            v[i] += nt_shuffle_xor(v[i], mask);
+        }
+    }
+    constexpr int span = nt_max(Lanes, NT_WARP_SIZE < Threads ? NT_WARP_SIZE : Threads);
+    constexpr int parts = Threads / span;
+    if constexpr (parts > 1) {
+        const int thread = nt_thread();
+        if (thread % span < Lanes) {
+            nt_store_floats(scratch + (thread / span * Lanes + thread % Lanes) * Width, v);
+        }
+        nt_barrier();
+        if (thread < Lanes) {
+            nt_load_floats(v, scratch + thread * Width);
+            NT_UNROLL
+            for (int part = 1; part < parts; ++part) {
+                float more[Width];
+                nt_load_floats(more, scratch + (part * Lanes + thread) * Width);
+                NT_UNROLL
+                for (int i = 0; i < Width; ++i) {
+                    v[i] += more[i];
+                }
+            }
+        }
+    }
+}
+NT_CONSTANT constexpr int nt_column_scratch(int lanes, int width, int threads) {
+    return threads / nt_max(lanes, NT_WARP_SIZE < threads ? NT_WARP_SIZE : threads) * lanes * width;
+}
+
 template <int Width>
 NT_DEVICE void nt_store_dgamma(void* dgamma, int column, const float (&v)[Width]) {
     nt_vector<nt_weight, Width> out;
@@ -121,10 +138,29 @@ NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
     nt_barrier();
 }
 /// Programs count once they have published, reducers once they have all sums: whoever is last leaves 0 for the next launch.
-NT_DEVICE void nt_count_published(unsigned* counter, int programs) {
+/// Returns, to thread 0, how many came before.
+NT_DEVICE unsigned nt_count_published(unsigned* counter, int programs) {
+    unsigned before = 0u;
     if (nt_thread() == 0) {
-        nt_count_wrapping_relaxed(counter, static_cast<unsigned>(NT_CLUSTER * programs + nt_reducers(programs) - 1));
+        before = nt_count_wrapping_relaxed(counter, static_cast<unsigned>(NT_CLUSTER * programs + nt_reducers(programs) - 1));
     }
+    return before;
+}
+
+/// The first tile that a program of a cooperative launch sums up, if there are so many. Where programs take a few steps, those that
+/// publish first do: their stores are through by the time that the last ones publish. In longer launches those are near each other on
+/// the device, and the last programs do, which have the fewest rows of a strided grid. `before`: nt_count_published().
+NT_DEVICE bool nt_has_few_steps(long long rows, int programs) { return NT_DEFERRED_STEPS == 0 && rows <= 4ll * programs * nt_step_rows; }
+NT_DEVICE int nt_first_tile(unsigned before, bool few_steps, int program, int programs, unsigned* shared) {
+    if (!few_steps) {
+        return programs - 1 - program;
+    }
+    nt_barrier();  // what lay there has been read
+    if (nt_thread() == 0) {
+        *shared = before;
+    }
+    nt_barrier();
+    return static_cast<int>(*shared);
 }
 
 template <int Width>
@@ -206,7 +242,8 @@ NT_DEVICE void nt_reduce_tile(float* partials, int count, int tile, void* dgamma
 #if NT_REDUCE
 NT_KERNEL(NT_REDUCE_THREADS, 1)
 nt_reduce(float* partials, void* dgamma, unsigned* counter, int count) {
-    NT_SHARED float scratch[nt_column_scratch(nt_tile_lanes, nt_tile_width, NT_REDUCE_THREADS)];
+    NT_SHARED nt_words4 scratch_words[nt_ceil_div(nt_column_scratch(nt_tile_lanes, nt_tile_width, NT_REDUCE_THREADS), 4)];
+    float* const scratch = reinterpret_cast<float*>(scratch_words);
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
         nt_release_next_launch();
     }
@@ -291,8 +328,8 @@ NT_DEVICE void nt_split_columns(const void* x, const void* dy, const float* rstd
 #if NT_SPLIT
 NT_KERNEL(NT_REDUCE_THREADS, 1)
 nt_dgamma(const void* x, const void* dy, const float* rstd, void* dgamma, float* partials, long long rows, int parts) {
-    NT_SHARED float scratch[nt_split_scratch(NT_REDUCE_THREADS)];
-    nt_split_columns<NT_REDUCE_THREADS>(x, dy, rstd, dgamma, partials, rows, parts, scratch);
+    NT_SHARED nt_words4 scratch[nt_ceil_div(nt_split_scratch(NT_REDUCE_THREADS), 4)];
+    nt_split_columns<NT_REDUCE_THREADS>(x, dy, rstd, dgamma, partials, rows, parts, reinterpret_cast<float*>(scratch));
 }
 #endif
 

@@ -46,7 +46,7 @@ void nt_bulk_fence();
 
 void nt_fence();
 void nt_add_relaxed(float* p, float v);
-void nt_count_wrapping_relaxed(unsigned* p, unsigned last);
+unsigned nt_count_wrapping_relaxed(unsigned* p, unsigned last);
 unsigned nt_fetch_add(unsigned* p, unsigned v);
 unsigned nt_count_wrapping(unsigned* p, unsigned last);
 unsigned emulation_read_relaxed(const unsigned* p, const char* file, int line);

@@ -140,10 +140,12 @@ void nt_add_relaxed(float* p, float v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     *p += v;
 }
-void nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+unsigned nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     machine().make_progress();
-    *p = *p >= last ? 0u : *p + 1u;
+    const unsigned old = *p;
+    *p = old >= last ? 0u : old + 1u;
+    return old;
 }
 unsigned nt_fetch_add(unsigned* p, unsigned v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
