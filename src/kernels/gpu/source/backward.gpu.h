@@ -367,7 +367,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 return;
             }
             // Of many the last few are looked for one by one, while the sums of the others are already here. Few come at nearly the same time.
-            nt_await_published(counter, few_steps ? programs / 2 : programs - nt_ceil_div(programs, 32));
+            nt_await_others(counter, published_before, few_steps ? programs / 2 : programs - nt_ceil_div(programs, 32));
         } else {
             nt_grid_barrier(counter, program, programs);
         }
@@ -376,9 +376,6 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                 nt_barrier();  // the last tile's sums have been read
             }
             nt_reduce_tile<nt_threads>(partials, programs * (nt_sums_in_memory ? nt_groups : 1), tile, dgamma, reinterpret_cast<float*>(shared));
-        }
-        if constexpr (nt_publishes) {
-            nt_count_published(counter, programs);
         }
     }
 }

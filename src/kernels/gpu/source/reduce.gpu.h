@@ -125,11 +125,18 @@ NT_DEVICE void nt_take_published(float (&v)[Width], float* from) {
     }
     nt_write_word<Width>(reinterpret_cast<unsigned*>(from), empty);
 }
-/// Tiles of the reduction, and those that sum them up: a launch of their own, or the programs themselves.
+/// Tiles of the reduction: programs of a launch of their own sum them up, or those that published.
 constexpr int nt_reduce_tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
-NT_DEVICE int nt_reducers(int programs) { return NT_IS(DGAMMA, cooperative) && programs < nt_reduce_tiles ? programs : nt_reduce_tiles; }
 /// The programs that have published are counted, too: whoever looked for the sums themselves while they come would slow
 /// them down. All programs of a cluster count. The count says when to look and no more, so nothing is ordered by it either.
+/// Whoever counts last leaves 0 for the next launch: of a cooperative launch the last to publish, else the last program of the
+/// reduction, which counts once it has all sums.
+/// Returns, to thread 0, how many counted before: of a cooperative launch each number below `programs` once.
+NT_DEVICE unsigned nt_count_published(unsigned* counter, int programs) {
+    const int last = NT_IS(DGAMMA, cooperative) ? programs - 1 : NT_CLUSTER * programs + nt_reduce_tiles - 1;
+    return nt_thread() == 0 ? nt_count_wrapping_relaxed(counter, static_cast<unsigned>(last)) : 0u;
+}
+/// In the launch of the reduction.
 NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
     if (nt_thread() == 0) {
         while (nt_read_relaxed(counter) < static_cast<unsigned>(NT_CLUSTER * programs)) {
@@ -137,14 +144,14 @@ NT_DEVICE void nt_await_published(const unsigned* counter, int programs) {
     }
     nt_barrier();
 }
-/// Programs count once they have published, reducers once they have all sums: whoever is last leaves 0 for the next launch.
-/// Returns, to thread 0, how many came before.
-NT_DEVICE unsigned nt_count_published(unsigned* counter, int programs) {
-    unsigned before = 0u;
+/// In a program that was the one after `before` to count, until it and `others` have: once all have, the count is back at 0.
+NT_DEVICE void nt_await_others(const unsigned* counter, unsigned before, int others) {
     if (nt_thread() == 0) {
-        before = nt_count_wrapping_relaxed(counter, static_cast<unsigned>(NT_CLUSTER * programs + nt_reducers(programs) - 1));
+        for (unsigned count = before + 1u; before < count && count < static_cast<unsigned>(others);) {
+            count = nt_read_relaxed(counter);
+        }
     }
-    return before;
+    nt_barrier();
 }
 
 /// The first tile that a program of a cooperative launch sums up, if there are so many. Where programs take a few steps, those that

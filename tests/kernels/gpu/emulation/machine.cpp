@@ -135,7 +135,12 @@ void Machine::run_thread(Thread& thread) {
 /// Until all threads have ended, in turn, or none can go on.
 void Machine::run_programs() {
     std::uint64_t seen = progress_;
-    for (std::size_t idle = 0; !ready_.empty() && failure_.empty();) {
+    for (std::size_t idle = 0; (!ready_.empty() || !late_.empty()) && failure_.empty();) {
+        if (!late_.empty() && (ready_.empty() || idle > 2 * ready_.size())) {
+            ready_.insert(ready_.begin(), late_.begin(), late_.end());
+            late_.clear();
+            idle = 0;
+        }
         Thread& thread = *ready_.front();
         ready_.pop_front();
         thread.spins = false;
@@ -161,6 +166,7 @@ void Machine::run_programs() {
         }
     }
     ready_.clear();
+    late_.clear();
     programs_.clear();
     threads_in_use_ = 0;
 }
@@ -377,6 +383,13 @@ void Machine::wait_async(std::size_t pending) {
 void Machine::release(const void* word) {
     order_.release(current_->number, word);
     ++progress_;
+}
+
+void Machine::come_late() {
+    if (current_->program->index % 2 == 1) {
+        late_.push_back(current_);
+        current_->fibre.switch_to(scheduler_);
+    }
 }
 
 void Machine::spin(Site site) {

@@ -95,6 +95,8 @@ public:
     void release(const void* word);
     /// A thread that reads a word again and again lets others go on.
     void spin(Site site);
+    /// Every second program's comes late: until nobody else can go on.
+    void come_late();
     /// What may end another thread's spinning has happened.
     void make_progress() { ++progress_; }
     void await_previous_launch() { order_.await_previous_launch(current_->number); }
@@ -187,6 +189,7 @@ private:
     std::vector<std::unique_ptr<Thread>> threads_;  // kept for the programs that follow
     std::size_t threads_in_use_ = 0;
     std::deque<Thread*> ready_;
+    std::deque<Thread*> late_;
     std::unique_ptr<Shadow> static_shadow_;
     Thread* current_ = nullptr;
     Fibre scheduler_;

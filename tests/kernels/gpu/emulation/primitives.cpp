@@ -140,7 +140,9 @@ void nt_add_relaxed(float* p, float v) {
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     *p += v;
 }
+// Nothing orders it with what the thread did before: others may see that first, and go far.
 unsigned nt_count_wrapping_relaxed(unsigned* p, unsigned last) {
+    machine().come_late();
     machine().vector_access(p, sizeof *p, AccessKind::atomic);
     machine().make_progress();
     const unsigned old = *p;
