@@ -160,13 +160,13 @@ std::vector<BackendLimit> gpu_limits() {
             }
             const int threads =
                 (c.dgamma == DgammaMethod::cooperative || c.dgamma == DgammaMethod::beside ? c.num_warps : c.reduce_warps) * d.warp_size;
-            const auto fits = [&](int width) {
-                const int lanes = c.reduce_cols / width;
-                return lanes <= threads && c.reduce_rows * lanes >= threads && c.reduce_rows * lanes / threads * width <= 32;
-            };
+            const auto numbers = [&](int width) { return c.reduce_rows * (c.reduce_cols / width) / threads * width; };
             const int vector = std::min(c.reduce_cols, row_layout(c, p, d).vector_elements);
-            return threads <= d.max_threads_per_program && fits(c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1) &&
-                   ((c.dgamma != DgammaMethod::split && c.dgamma != DgammaMethod::beside) || c.reduce_cols / vector <= threads);
+            const int width = c.reduce_cols % 4 == 0 && p.shape.cols % 4 == 0 ? 4 : 1;
+            const bool beside = c.dgamma == DgammaMethod::beside;  // reads x and dy themselves, as vectors
+            return threads <= d.max_threads_per_program && c.reduce_cols / width <= threads && numbers(width) > 0 &&
+                   (beside ? numbers(vector) * bytes_of(p.operation.dtype) <= 128 : numbers(width) <= 32) &&
+                   ((c.dgamma != DgammaMethod::split && !beside) || c.reduce_cols / vector <= threads);
         });
     add("beside.in_place", "programs beside those of dx read the dy that these would write over", {Axis::dgamma},
         [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || !p.operation.in_place; });

@@ -109,6 +109,9 @@ constexpr Case cases[] = {
     // dgamma by programs beside those of dx.
     {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r1.row.registers.masked.per_row.gamma_before.beside.tile32x32x2"},
     {64, "fused_add_rms_norm/backward/fp16/none/37x200/w_fp32", "w2.t32.r4.row.shared.masked.packed.beside.tile32x16x1"},
+    {32, "rms_norm/backward/bf16/llama/70x128", "w8.t32.r8.row.registers.even.packed.gamma_before.v8.beside.tile512x8x4"},
+    {32, "fused_add_rms_norm/backward/bf16/llama/333x256", "w2.t64.r1.row.registers.even.per_row.gamma_before.v8.beside.tile256x16x4"},
+    {64, "rms_norm/backward/fp16/gemma/77x96", "w2.t32.r4.row.registers.masked.packed.gamma_before.beside.tile64x8x4"},
     // Dependent launches, each with what runs behind it in the op.
     {32, "rms_norm/forward/bf16/llama/7x96", "w2.t64.r1.row.registers.masked.per_row.pdl_on"},
     {32, "rms_norm/full/bf16/llama/23x192",
