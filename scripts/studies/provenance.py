@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What shipped results say of where they come from, as a table: `provenance.py qwen3.csv triton_te_615.csv …`.
 
-A results.csv tells driver, clocks, empty launch, timer and copy; the results.json beside it, where one is shipped, the revision of the
-sources, the GPU's UUID and the command. A dash: the file does not say.
+A results.csv tells driver, clocks, empty launch, timer and copy; the results.json or NAME.environment.json beside it, where one is shipped,
+the revision of the sources, the GPU's UUID and the command. A dash: the file does not say.
 """
 
 import csv
@@ -17,10 +17,11 @@ def line(path):
     with open(path, newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["outcome"] == "passed" and row["p50_us"]]
     environment, command = {}, []
-    beside = path.with_suffix(".json")
-    if beside.exists():
-        results = json.loads(beside.read_text())
-        environment, command = results["environment"], results["command"]
+    for beside in (path.with_suffix(".json"), path.with_suffix(".environment.json")):
+        if beside.exists():
+            results = json.loads(beside.read_text())
+            environment, command = results["environment"], results["command"]
+            break
 
     def recorded(column):
         return "yes" if rows and all(float(row.get(column) or 0) > 0 for row in rows) else "-"
