@@ -32,7 +32,8 @@ for one in MEASUREMENTS:
     if "took_s" in one:
         FIGURES[f"took.{one['name']}"] = lambda files, seconds=one["took_s"]: duration(seconds)
 OF_H200 = [f"h200/{path.name.removesuffix('.csv.gz')}" for path in sorted((STUDIES.parents[1] / "results/h200").glob("*.csv.gz"))]
-for name in [one["name"] for one in MEASUREMENTS if "writes" not in one] + ["clusters"] + OF_H200:
+OF_OTHERS = ["clusters", "guards_before", "gamma_before_waiting", "short_backward_before"]
+for name in [one["name"] for one in MEASUREMENTS if "writes" not in one] + OF_OTHERS + OF_H200:
     FIGURES[f"trials.{name.replace('/', '.')}"] = lambda files, name=name: ", ".join(
         f"{outcomes(files, name)[outcome]:,} {text}" for outcome, text in OUTCOMES if outcomes(files, name)[outcome])
     FIGURES[f"measured.{name}"] = lambda files, name=name: f"{outcomes(files, name)['passed']:,}"

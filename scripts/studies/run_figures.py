@@ -38,6 +38,13 @@ def quack__search_gain(files):
     return percent(heuristic / tuned - 1, 1)
 
 
+@figure
+def quack__search_ahead(files):
+    """Of normtune's forward, by p50."""
+    rows = files.passed("quack_tuned.csv")
+    return percent(best(rows, provider="normtune", mode="forward") / best(rows, provider="quack_tuned", mode="forward") - 1, 1)
+
+
 def floors(files):
     """µs of an empty launch, by sweep of results/h100."""
     sweeps = ("qwen3", "llama3", "full_8192", "peers_providers", "qwen3_default", "qwen3_racing", "qwen3_deferred_cold", "qwen3_deferred", "budget_60s")

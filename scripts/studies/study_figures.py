@@ -48,7 +48,7 @@ def te_615__one_warp_gain(files):
 @figure
 def te_615__wide_eight_against_sixteen(files):
     groups = by_problem(te_forward(files), lambda row: row["cols"] == "16384")
-    return percent(max(abs(best(group, num_warps="8") / best(group, num_warps="16") - 1) for group in groups), 0)
+    return percent(max(abs(best(group, num_warps="8") / best(group, num_warps="16") - 1) for group in groups), 1)
 
 
 @figure
@@ -171,19 +171,23 @@ def binding_effects(files):
     return {(group[0], int(group[1])): (axis_effect.geometric_mean(ratios), best) for group, _, _, _, ratios, best in found}
 
 
-@figure
-def liger_988__runtime_cost(files):
-    return percent_span([best - 1 for (_, cols), (_, best) in binding_effects(files).items() if cols <= 5120], 1)
+def runtime_cost(files, grid):
+    return percent_span([best - 1 for (of_grid, _), (_, best) in binding_effects(files).items() if of_grid == grid], 1).replace("-", "−")
 
 
 @figure
-def liger_988__runtime_cost_8192(files):
-    return percent(binding_effects(files)["persistent_contiguous", 8192][1] - 1, 1)
+def liger_988__runtime_cost_contiguous(files):
+    return runtime_cost(files, "persistent_contiguous")
+
+
+@figure
+def liger_988__runtime_cost_strided(files):
+    return runtime_cost(files, "persistent_strided")
 
 
 @figure
 def liger_988__pairs(files):
-    return percent_span([mean - 1 for mean, _ in binding_effects(files).values()])
+    return percent_span([mean - 1 for mean, _ in binding_effects(files).values()]).replace("-", "−")
 
 
 def codes(files, binding):
