@@ -2,6 +2,7 @@
 // said to take, and any of its calls can be told to fail. One at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "devices/gpu/driver.h"
@@ -40,6 +42,7 @@ public:
                                         {Attribute::memory_clock_khz, 1'000'000},
                                         {Attribute::memory_bus_bits, 8192}};
     int programs_of_a_unit = 8;
+    bool launches_block = false;  // until the stream's gate is open
 
     // What was done.
     struct Launched {
@@ -74,6 +77,12 @@ private:
         now_us_ += launch_us(launch.kernel);
         broken = broken || launch.kernel == "nt_spoil";
     }
+    void wait_for_gate() const {
+        while (launches_block && !capturing_ && gate_.flag != 0 &&
+               std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate_.flag)).load() != gate_.ticket) {
+            std::this_thread::yield();
+        }
+    }
     void enqueue(const Launched& launch) {
         if (capturing_) {
             capturing_->push_back(launch);
@@ -95,6 +104,11 @@ private:
     using Graphs = std::map<std::uintptr_t, std::vector<Launched>>;
     static inline FakeGpu* current_ = nullptr;
     static inline std::uintptr_t handles_ = 0;
+    struct Gate {
+        DevicePointer flag = 0;
+        std::uint32_t ticket = 0;
+    };
+    Gate gate_;
     double now_us_ = 0;
     std::map<std::uintptr_t, std::vector<std::byte>> memory_;
     std::map<std::uintptr_t, std::vector<std::byte>> host_memory_;
@@ -201,14 +215,19 @@ inline Driver FakeGpu::table() const {
         if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
             return error_out_of_resources;
         }
+        if (kernel == "nt_gate") {
+            GPU.gate_ = {*static_cast<DevicePointer*>(arguments[0]), *static_cast<std::uint32_t*>(arguments[1])};
+        }
+        GPU.wait_for_gate();
         GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0]),
                      shape.shared_bytes, shape.block[0]});
         return success;
     };
     d.stream_create = [](Stream*, unsigned) -> Result { CALL(stream_create) return success; };
     d.stream_synchronize = [](Stream) -> Result { CALL(stream_synchronize) return success; };
-    d.stream_wait_value32 = [](Stream, DevicePointer, std::uint32_t) -> Result {
+    d.stream_wait_value32 = [](Stream, DevicePointer flag, std::uint32_t ticket) -> Result {
         CALL(stream_wait_value32) GPU.queue.emplace_back("gate");
+        GPU.gate_ = {flag, ticket};
         return success;
     };
     d.stream_begin_capture = [](Stream, int) -> Result {

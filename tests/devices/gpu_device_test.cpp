@@ -169,6 +169,21 @@ TEST_F(GpuDeviceTest, SettlesTheDeviceAheadOfEachSample) {
     }
 }
 
+// With CUDA_LAUNCH_BLOCKING, or under a sanitizer, a launch behind a closed gate would never come back.
+TEST_F(GpuDeviceTest, HasNoGateWhereLaunchesBlock) {
+    gpu_.launches_block = true;
+    for (const int can_wait : {1, 0}) {
+        gpu_.attributes[Attribute::can_wait_for_value] = can_wait;
+        const auto device = open();
+        const auto kernel = device->compile(problem_, Configuration::parse(key));
+        const auto buffers = device->allocate(problem_, rotating());
+        gpu_.queue.clear();
+        EXPECT_EQ(device->sample(kernel.get(), *buffers, {.samples = 2}).timer, "settled_graph/ungated");
+        EXPECT_EQ(std::ranges::count(gpu_.queue, "gate") + std::ranges::count(gpu_.queue, "nt_gate"), 0);
+        EXPECT_GE(std::ranges::count(gpu_.queue, "graph"), 2);
+    }
+}
+
 TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
     const auto device = open();
     const auto kernel = device->compile(problem_, Configuration::parse(key));

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -23,6 +27,9 @@ constexpr double lead_in_over_cache = 1.5;
 constexpr double clocks_hold_s = 0.005;
 // Less is one step of a clock, which it takes now and then under any load.
 constexpr double clock_step = 0.01;
+// A launch that is not back by then, each of so many times, waits for the gate.
+constexpr std::chrono::milliseconds launch_patience{100};
+constexpr int late_launches = 3;
 // Of one value in CUDA and in HIP.
 constexpr unsigned host_memory_mapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
 
@@ -103,9 +110,43 @@ GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, Gat
     open_gate();
     // Some take only memory of a special kind for it: asked once, with a wait that is over at once.
     waits_for_value_ = has_wait_value && driver_.stream_wait_value32(stream_, gate_on_device_, ticket_) == success;
+    gate_kernel_(gate_on_device_, ticket_);  // open: loaded before a launch of it is timed
+    check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "trying the gate");
+    int late = 0;
+    while (late < late_launches && launch_is_late()) {
+        ++late;
+    }
+    is_gated_ = late < late_launches;
+}
+
+bool GpuTimer::launch_is_late() {
+    std::mutex mutex;
+    std::condition_variable told;
+    bool is_back = false;
+    bool was_late = false;
+    const std::uint32_t ticket = ticket_ + 1;
+    {
+        const std::jthread opener([&] {
+            std::unique_lock lock(mutex);
+            was_late = !told.wait_for(lock, launch_patience, [&] { return is_back; });
+            set_gate(ticket);
+        });
+        close_gate();
+        gate_kernel_(gate_on_device_, ticket);
+        {
+            const std::lock_guard lock(mutex);
+            is_back = true;
+        }
+        told.notify_one();
+    }
+    check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "trying the gate");
+    return was_late;
 }
 
 void GpuTimer::close_gate() {
+    if (!is_gated_) {
+        return;
+    }
     ++ticket_;
     if (waits_for_value_) {
         check(driver_, driver_.stream_wait_value32(stream_, gate_on_device_, ticket_), DeviceFault::launch_failed, "closing the gate");
@@ -115,7 +156,11 @@ void GpuTimer::close_gate() {
 }
 
 void GpuTimer::open_gate() {
-    std::atomic_ref<std::uint32_t>(*static_cast<std::uint32_t*>(gate_.get())).store(ticket_, std::memory_order_seq_cst);
+    set_gate(ticket_);
+}
+
+void GpuTimer::set_gate(std::uint32_t ticket) {
+    std::atomic_ref<std::uint32_t>(*static_cast<std::uint32_t*>(gate_.get())).store(ticket, std::memory_order_seq_cst);
 }
 
 double GpuTimer::timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before) {
@@ -214,7 +259,7 @@ SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, c
     prepare(rotation, evict);
     const ClockState before = clocks_before();
     SampleBatch batch;
-    batch.timer = fmt::format("{}{}", settle_ ? "settled_" : "", has_graphs_ ? "graph" : "events");
+    batch.timer = fmt::format("{}{}{}", settle_ ? "settled_" : "", has_graphs_ ? "graph" : "events", is_gated_ ? "" : "/ungated");
     batch.launches_per_sample = rotation.windows_->most_launches();
     double spent = 0;
     while (static_cast<int>(batch.us.size()) < request.samples &&

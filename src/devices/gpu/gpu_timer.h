@@ -74,13 +74,18 @@ private:
     double one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
     void calibrate(Rotation& rotation);
     void prepare(Rotation& rotation, const std::function<void(Stream)>& evict);
+    /// Whether a launch comes back only when the gate opens: with CUDA_LAUNCH_BLOCKING, or under a tool that runs one launch at a time.
+    /// Such a process is timed without a gate, and `timer` says so.
+    bool launch_is_late();
     void close_gate();
     void open_gate();
+    void set_gate(std::uint32_t ticket);
     ClockState clocks_before() const;
 
     const Driver& driver_;
     Stream stream_;
     bool waits_for_value_;
+    bool is_gated_ = true;
     bool has_graphs_;
     GateKernel gate_kernel_;
     std::function<void()> settle_;
