@@ -10,10 +10,10 @@
 
 #include "devices/registry.h"
 #include "problem/problem.h"
-#include "sanitized.h"
 #include "space/plan.h"
 #include "space/reproducibility.h"
 #include "space/space.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -24,12 +24,12 @@ TEST(DefaultSpace, HasAClassForAllM) {
     }
     const DeviceInfo device = describe_architecture("sm_90");
     const SearchSpace space = load_space("default");
-    for (const int cols : {128, 256, 512, 1024, 2048, 4096}) {
+    for (const int cols : {128, 512, 1024, 2048}) {
         for (const char* mode : {"forward", "backward"}) {
             std::set<std::string> common;
             bool first = true;
             std::string lost_at;
-            for (const int rows : {4, 8, 64, 512, 1024, 2048, 4096, 8192, 65536}) {
+            for (const int rows : {4, 64, 1024, 4096, 8192, 65536}) {
                 const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/{}x{}", mode, rows, cols));
                 std::set<std::string> classes;
                 plan_problem(problem, space, backend_traits(device.backend), device, false,
