@@ -248,6 +248,13 @@ void add_pipeline_limits(Limits& limits) {
 void add_dgamma_limits(Limits& limits) {
     limits.add_redundant(Axis::dgamma, "the mode has no dgamma", {},
                          [](const Configuration&, const Problem& p, const DeviceInfo&) { return has_dgamma(p); });
+    limits.add_redundant(
+        Axis::reduce_parts, "dgamma is not summed by programs beside those of dx", {Axis::dgamma},
+        [](const Configuration& c, const Problem& p, const DeviceInfo&) { return has_dgamma(p) && c.dgamma == DgammaMethod::beside; });
+    limits.add_redundant(Axis::reduce_cluster, "no part of dgamma's rows has another one", {Axis::dgamma, Axis::reduce_parts},
+                         [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                             return has_dgamma(p) && c.dgamma == DgammaMethod::beside && c.reduce_parts > 1;
+                         });
     limits.add_redundant(Axis::deferred_steps, "no sums are published", {Axis::dgamma},
                          [](const Configuration& c, const Problem& p, const DeviceInfo&) { return has_dgamma(p) && publishes(c.dgamma); });
     limits.add(Axis::deferred_steps, "redundant.deferred_steps.rows", "no program has so many steps before its last",

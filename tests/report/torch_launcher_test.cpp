@@ -199,18 +199,18 @@ constexpr torch::Driver driver{get_error_name,
                                stream_synchronize,
                                launch_kernel};
 
-constexpr const char* table = R"(normtune_kernels 1
+constexpr const char* table = R"(normtune_kernels 2
 code a.cubin
 code b.cubin
 code missing.cubin
 device sm_90 132 Tuned
 entry rms_norm forward bf16 bf16 llama 1 0 4096 4096
-step 90 1000 0 0 256 49152 per_row 1 0 1 0 1 - 0 64 64 4 0 8 1.5 0.9 plain
-step 9000 10000 0 1 512 49153 per_row 1 0 1 0 16 - 0 64 64 4 1 1024 2.5 0.9 cluster
-step 90000 100000 0 2 512 0 per_row 1 0 1 0 1 - 0 64 64 4 0 10240 2.5 0.9 missing
+step 90 1000 0 0 256 49152 per_row 1 0 1 0 1 - 0 64 64 4 1 1 0 8 1.5 0.9 plain
+step 9000 10000 0 1 512 49153 per_row 1 0 1 0 16 - 0 64 64 4 1 1 1 1024 2.5 0.9 cluster
+step 90000 100000 0 2 512 0 per_row 1 0 1 0 1 - 0 64 64 4 1 1 0 10240 2.5 0.9 missing
 entry rms_norm backward bf16 bf16 llama 1 0 4096 4096
-step 100 1000 0 0 256 0 persistent_strided 1 0 1 0 1 published 0 64 64 4 0 8 1.5 0.9 published
-step 1000 10000 900 0 256 0 persistent_strided 1 0 1 0 1 cooperative 0 64 64 4 0 900 1.5 0.9 cooperative
+step 100 1000 0 0 256 0 persistent_strided 1 0 1 0 1 published 0 64 64 4 1 1 0 8 1.5 0.9 published
+step 1000 10000 900 0 256 0 persistent_strided 1 0 1 0 1 cooperative 0 64 64 4 1 1 0 900 1.5 0.9 cooperative
 )";
 
 class TorchLauncher : public ::testing::Test {

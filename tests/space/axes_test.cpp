@@ -69,9 +69,10 @@ TEST(Axes, EachPartOfAKeyIsReadAsItsAxisAlone) {
 TEST(Axes, InertAxesAreTheTables) {
     ASSERT_EQ(inert_axes(Backend::cuda).size(), 1U);
     EXPECT_EQ(inert_axes(Backend::cuda)[0].axis, Axis::waves_per_eu);
-    ASSERT_EQ(inert_axes(Backend::hip).size(), 2U);
-    EXPECT_EQ(inert_axes(Backend::hip)[0].axis, Axis::cluster);
-    EXPECT_EQ(inert_axes(Backend::hip)[1].axis, Axis::staging);
+    ASSERT_EQ(inert_axes(Backend::hip).size(), 3U);
+    EXPECT_EQ(inert_axes(Backend::hip)[0].axis, Axis::reduce_cluster);
+    EXPECT_EQ(inert_axes(Backend::hip)[1].axis, Axis::cluster);
+    EXPECT_EQ(inert_axes(Backend::hip)[2].axis, Axis::staging);
     EXPECT_TRUE(inert_axes(Backend::replay).empty());
     const std::vector<InertAxis> cpu = inert_axes(Backend::cpu);
     ASSERT_FALSE(cpu.empty());

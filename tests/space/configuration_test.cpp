@@ -34,6 +34,8 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.dgamma = DgammaMethod::split;
     c.reduce_rows = 128;
     c.reduce_warps = 8;
+    c.reduce_parts = 16;
+    c.reduce_cluster = 8;
     c.waves_per_eu = 2;
     c.tile_rows = 4;
     c.unit_margin = 8;
@@ -42,7 +44,7 @@ TEST(Configuration, KeyNamesEveryAxisThatDiffersInAxisOrder) {
     c.dependent_launch = DependentLaunch::on;
     EXPECT_EQ(c.key(),
               "w8.t32.r16.b2048.reload.where.persistent_strided.runtime.p2.gamma_hoisted.v8.ld_cg.st_streaming.s2.o64."
-              "split.tile128x64x8.wpe2.h4.um8.d2.c4.pdl_on");
+              "split.tile128x64x8.parts16.pc8.wpe2.h4.um8.d2.c4.pdl_on");
     EXPECT_EQ(Configuration::parse(c.key()), c);
 }
 

@@ -308,6 +308,20 @@ TEST(Plan, DxIsDeferredWhereSumsArePublishedAndAProgramHasTheSteps) {
     EXPECT_EQ(kept(12, Mode::forward), (Keys{"partials.d0"}));
 }
 
+TEST(Plan, PartsOfDgammaAreForProgramsBesideAndAClusterForParts) {
+    const SearchSpace space{"s",
+                            {{Axis::dgamma, {static_cast<int>(DgammaMethod::partials), static_cast<int>(DgammaMethod::beside)}},
+                             {Axis::reduce_parts, {1, 4}},
+                             {Axis::reduce_cluster, {1, 4}}},
+                            {}};
+    std::set<std::string> keys;
+    plan_problem(planned_problem(64, 2048, Mode::backward), space, no_traits(), device_of(32, 4), false,
+                 [&](const Configuration& c, const RuleTally*) {
+                     keys.insert(fmt::format("{}.{}.{}", dgamma_names.name(c.dgamma), c.reduce_parts, c.reduce_cluster));
+                 });
+    EXPECT_EQ(keys, (std::set<std::string>{"partials.1.1", "beside.1.1", "beside.4.1", "beside.4.4"}));
+}
+
 TEST(Plan, ARuleOfTooManyCombinationsIsRefused) {
     const auto up_to = [](Axis axis, int most) {
         AxisValues values{axis, {}};

@@ -5,9 +5,9 @@
 namespace normtune::gpu {
 namespace {
 
-// The workspace starts with the launch's counter; fp32 rows follow on a line of their own.
+// The workspace starts with the launch's counters; fp32 rows follow on a line of their own.
 constexpr std::int64_t counter_at = 0;
-constexpr std::int64_t partials_at = 256;
+constexpr std::int64_t line_bytes = 256;
 
 Argument workspace(const char* name, std::int64_t at, bool present = true) {
     return {name, ArgumentType::pointer, present ? Argument::Source::workspace : Argument::Source::null, TensorRole::x, at, 0};
@@ -25,7 +25,8 @@ public:
           device_(device),
           operation_(problem.operation),
           tensors_(tensors(problem)),
-          grid_(grid_shape(c, problem, device)) {}
+          grid_(grid_shape(c, problem, device)),
+          partials_at_((launch_counters(c, problem) * 4 + line_bytes - 1) / line_bytes * line_bytes) {}
 
     LaunchPlan plan() {
         if (operation_.has_forward()) {
@@ -42,7 +43,7 @@ public:
             launch.overlaps |= c_.dependent_launch == DependentLaunch::on;
         }
         const std::int64_t rows = partial_rows(c_, problem_, device_);
-        plan_.workspace_bytes = rows == 0 ? 0 : partials_at + rows * problem_.shape.cols * 4;
+        plan_.workspace_bytes = rows == 0 ? 0 : partials_at_ + rows * problem_.shape.cols * 4;
         return plan_;
     }
 
@@ -64,9 +65,14 @@ private:
 
     void backward() {
         const bool sums = sums_dgamma(c_, problem_);
-        const bool partials = sums && partial_rows(c_, problem_, device_) > 0;
+        const bool beside = programs_beside(c_, problem_) > 0;
+        const bool partials = (sums || beside) && partial_rows(c_, problem_, device_) > 0;
         Launch launch = row_kernel("nt_backward", true);
-        launch.grid[0] += programs_beside(c_, problem_);
+        if (beside) {
+            launch.cluster[0] = c_.reduce_cluster;
+            launch.grid[0] =
+                (programs_beside(c_, problem_) + launch.grid[0] + c_.reduce_cluster - 1) / c_.reduce_cluster * c_.reduce_cluster;
+        }
         launch.cooperative = partials && c_.dgamma == DgammaMethod::cooperative;
         launch.arguments = {pointer("x", operation_.backward_input()),
                             pointer("gamma", TensorRole::gamma),
@@ -74,8 +80,8 @@ private:
                             pointer("ds", TensorRole::ds),
                             pointer("rstd", TensorRole::rstd),
                             pointer("dx", TensorRole::dx),
-                            pointer("dgamma", TensorRole::dgamma, sums || programs_beside(c_, problem_) > 0),
-                            workspace("partials", partials_at, partials),
+                            pointer("dgamma", TensorRole::dgamma, sums || beside),
+                            workspace("partials", partials_at_, partials),
                             workspace("counter", counter_at, partials),
                             integer("rows", ArgumentType::int64, problem_.shape.rows),
                             integer("programs", ArgumentType::int32, grid_.programs),
@@ -98,7 +104,7 @@ private:
                             pointer("dy", TensorRole::dy),
                             pointer("rstd", TensorRole::rstd),
                             pointer("dgamma", TensorRole::dgamma),
-                            workspace("partials", partials_at, shape.parts > 1),
+                            workspace("partials", partials_at_, shape.parts > 1),
                             integer("rows", ArgumentType::int64, problem_.shape.rows),
                             integer("parts", ArgumentType::int32, shape.parts)};
         plan_.launches.push_back(std::move(launch));
@@ -112,7 +118,7 @@ private:
         launch.kernel = "nt_reduce";
         launch.grid[0] = (problem_.shape.cols + c_.reduce_cols - 1) / c_.reduce_cols;
         launch.block[0] = c_.reduce_warps * device_.warp_size;
-        launch.arguments = {workspace("partials", partials_at), pointer("dgamma", TensorRole::dgamma),
+        launch.arguments = {workspace("partials", partials_at_), pointer("dgamma", TensorRole::dgamma),
                             workspace("counter", counter_at, c_.dgamma == DgammaMethod::published),
                             integer("count", ArgumentType::int32, partial_rows(c_, problem_, device_))};
         plan_.launches.push_back(std::move(launch));
@@ -144,6 +150,7 @@ private:
     const Operation& operation_;
     std::vector<Tensor> tensors_;
     GridShape grid_;
+    std::int64_t partials_at_;
     LaunchPlan plan_;
 };
 

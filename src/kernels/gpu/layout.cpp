@@ -8,6 +8,7 @@ namespace normtune::gpu {
 namespace {
 
 constexpr int threads_per_compute_unit = 2048;
+constexpr std::int64_t barrier_bytes = 8;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -20,7 +21,6 @@ std::int64_t align16(std::int64_t bytes) {
 /// With the barriers behind `bytes`.
 std::int64_t with_barriers(std::int64_t bytes, const Configuration& c, const RowLayout& layout) {
     const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 : 0);
-    constexpr std::int64_t barrier_bytes = 8;
     return barriers > 0 ? align16(bytes) + align16(barriers * barrier_bytes) : bytes;
 }
 
@@ -61,7 +61,7 @@ bool has_reduce_kernel(DgammaMethod method) {
 }
 
 std::int64_t programs_beside(const Configuration& c, const Problem& problem) {
-    return has_dgamma(problem) && c.dgamma == DgammaMethod::beside ? ceil_div(problem.shape.cols, c.reduce_cols) : 0;
+    return has_dgamma(problem) && c.dgamma == DgammaMethod::beside ? ceil_div(problem.shape.cols, c.reduce_cols) * c.reduce_parts : 0;
 }
 
 bool rows_follow(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
@@ -104,19 +104,25 @@ std::int64_t row_shared_bytes(const Configuration& c, const Problem& problem, co
 
 std::int64_t column_shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const RowLayout layout = row_layout(c, problem, device);
-    int width = 0;  // elements that a lane takes at once
+    const auto scratch = [&](int width) {  // elements that a lane takes at once
+        const int lanes = c.reduce_cols / width;
+        return std::int64_t{layout.threads} / std::max(lanes, std::min(device.warp_size, layout.threads)) * lanes * width * 4;
+    };
+    const int of_partials = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
+    std::int64_t bytes = 0;
     if (programs_beside(c, problem) > 0) {
-        width = std::min(layout.vector_elements, c.reduce_cols);
+        bytes = scratch(std::min(layout.vector_elements, c.reduce_cols));
+        if (c.reduce_parts > c.reduce_cluster) {
+            bytes = std::max(bytes, scratch(of_partials));
+        }
+        bytes = align16(bytes);
+        if (c.reduce_cluster > 1) {  // what the cluster's programs send to its first, and the barrier that counts it
+            bytes += align16(std::int64_t{c.reduce_cluster} * c.reduce_cols * 4) + align16(barrier_bytes);
+        }
     } else if (has_dgamma(problem) && c.dgamma == DgammaMethod::cooperative) {
-        width = c.reduce_cols % 4 == 0 && problem.shape.cols % 4 == 0 ? 4 : 1;
+        bytes = scratch(of_partials);
     }
-    if (width == 0) {
-        return 0;
-    }
-    const int lanes = c.reduce_cols / width;
-    const std::int64_t bytes =
-        std::int64_t{layout.threads} / std::max(lanes, std::min(device.warp_size, layout.threads)) * lanes * width * 4;
-    return with_barriers(bytes, c, layout);
+    return bytes == 0 ? 0 : with_barriers(bytes, c, layout);
 }
 
 std::int64_t shared_bytes(const Configuration& c, const Problem& problem, const DeviceInfo& device, bool backward) {
@@ -150,8 +156,11 @@ SplitShape split_shape(const Configuration& c, const Problem& problem, const Dev
 }
 
 std::int64_t partial_rows(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    if (!has_dgamma(problem) || c.dgamma == DgammaMethod::beside) {
+    if (!has_dgamma(problem)) {
         return 0;
+    }
+    if (c.dgamma == DgammaMethod::beside) {
+        return c.reduce_parts > c.reduce_cluster ? c.reduce_parts / c.reduce_cluster : 0;
     }
     if (c.dgamma == DgammaMethod::split) {
         const std::int64_t parts = split_shape(c, problem, device).parts;
@@ -165,6 +174,10 @@ std::int64_t partial_rows(const Configuration& c, const Problem& problem, const 
         return 0;  // one program has the whole sum
     }
     return c.dgamma == DgammaMethod::atomic ? 1 : programs;
+}
+
+std::int64_t launch_counters(const Configuration& c, const Problem& problem) {
+    return programs_beside(c, problem) > 0 ? programs_beside(c, problem) / c.reduce_parts : 1;
 }
 
 int resident_programs(const Configuration& c, const DeviceInfo& device) {

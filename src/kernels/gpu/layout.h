@@ -51,7 +51,7 @@ bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 /// Does the method have a kernel that sums partial rows (where there are several)?
 bool has_reduce_kernel(DgammaMethod method);
-/// Are gamma's gradients summed by programs of their own in the backward's launch? How many: a tile of columns each.
+/// Are gamma's gradients summed by programs of their own in the backward's launch? How many: a part of the rows of a tile of columns each.
 std::int64_t programs_beside(const Configuration& configuration, const Problem& problem);
 /// Column tiles and row parts of the `split` kernel.
 struct SplitShape {
@@ -62,6 +62,10 @@ SplitShape split_shape(const Configuration& configuration, const Problem& proble
 
 /// fp32 rows of the workspace: partial sums, or the one row that atomics add to.
 std::int64_t partial_rows(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
+
+/// Of those who are done, in the workspace ahead of those rows: one of the launch, or of each tile of columns that programs beside sum in
+/// parts.
+std::int64_t launch_counters(const Configuration& configuration, const Problem& problem);
 
 /// Most programs of the launch that can be resident at once on a compute unit (its 2048 threads).
 int resident_programs(const Configuration& configuration, const DeviceInfo& device);

@@ -128,10 +128,11 @@ std::vector<BackendLimit> gpu_limits() {
 
     add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows", launch,
         [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
-    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols}),
+    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts}),
         [](C c, P p, D d) {
             const GridShape grid = grid_shape(c, p, d);
-            return grid.programs * c.cluster + programs_beside(c, p) <= largest_int && grid.rows_per_program <= largest_int;
+            return grid.programs * c.cluster + programs_beside(c, p) + c.reduce_cluster <= largest_int &&
+                   grid.rows_per_program <= largest_int;
         },
         {methods({{Method::beside}})});
     add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
@@ -170,6 +171,16 @@ std::vector<BackendLimit> gpu_limits() {
         });
     add("beside.in_place", "programs beside those of dx read the dy that these would write over", {Axis::dgamma},
         [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || !p.operation.in_place; });
+    add("beside.parts", "a part of dgamma's rows would have none", {Axis::dgamma, Axis::reduce_parts},
+        [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || c.reduce_parts <= p.shape.rows; },
+        {methods({{Method::beside}})});
+    add("beside.cluster", "a cluster's programs are some of the parts of dgamma's rows, on sm_90 or newer",
+        {Axis::dgamma, Axis::reduce_parts, Axis::reduce_cluster},
+        [](C c, P p, D d) {
+            return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || c.reduce_cluster == 1 ||
+                   (c.reduce_parts % c.reduce_cluster == 0 && has_sm_90(d));
+        },
+        {methods({{Method::beside}})});
     add("reload.in_place", "reload reads the unrounded sum's residual twice, and in place s has taken its memory", {Axis::residency},
         [](C c, P p, D) {
             const Operation& op = p.operation;
@@ -243,7 +254,8 @@ std::vector<BackendLimit> gpu_limits() {
         },
         {methods({{Method::split, Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}})});
     add("shared_bytes.columns", "sums over columns are more than a program's shared memory",
-        {Axis::num_warps, Axis::vector_bytes, Axis::residency, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::staging, Axis::cluster},
+        {Axis::num_warps, Axis::vector_bytes, Axis::residency, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts,
+         Axis::reduce_cluster, Axis::staging, Axis::cluster},
         [](C c, P p, D d) { return !p.operation.has_backward() || column_shared_bytes(c, p, d) <= d.shared_bytes_per_program; },
         {methods({{Method::beside}, {Method::cooperative}})});
     return out;

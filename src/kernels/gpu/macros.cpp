@@ -41,6 +41,9 @@ Configuration used_part(Configuration c, const Problem& problem, const DeviceInf
         c.dgamma = DgammaMethod::partials;
         c.deferred_steps = 0;
     }
+    if (c.dgamma != DgammaMethod::beside) {
+        c.reduce_parts = c.reduce_cluster = 1;
+    }
     if (!dgamma || c.dgamma == DgammaMethod::atomic) {  // no tile sums partial rows up
         c.reduce_rows = c.reduce_cols = c.reduce_warps = 1;
     }

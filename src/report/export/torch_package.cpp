@@ -79,7 +79,7 @@ public:
     }
 
     std::string table() const {
-        std::string out = "normtune_kernels 1\n";
+        std::string out = "normtune_kernels 2\n";
         for (const TorchCode& code : out_.codes) {
             out += fmt::format("code {}\n", code.file);
         }
@@ -120,14 +120,14 @@ private:
         const bool compiled = c.grid == Grid::persistent_contiguous && c.rows_binding == RowsBinding::constexpr_;
         const gpu::GridShape grid = gpu::grid_shape(c, problem, device_);
         const bool cooperative = sums && c.dgamma == DgammaMethod::cooperative;
-        entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {:.4f} {}\n", rows_to,
+        entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {:.4f} {}\n", rows_to,
                                 rows_reached(c, problem), cooperative ? grid.programs : 0, code(problem, c),
                                 c.num_warps * device_.warp_size, gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid),
                                 c.rows_per_program, compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
                                 sums ? dgamma_names.name(c.dgamma) : "-",
                                 gpu::sums_in_memory(c, problem, device_) ? gpu::row_layout(c, problem, device_).groups : 0, c.reduce_rows,
-                                c.reduce_cols, c.reduce_warps, c.dependent_launch == DependentLaunch::on, measured.problem.shape.rows,
-                                time_of(measured), floor_of(measured), c.key());
+                                c.reduce_cols, c.reduce_warps, c.reduce_parts, c.reduce_cluster, c.dependent_launch == DependentLaunch::on,
+                                measured.problem.shape.rows, time_of(measured), floor_of(measured), c.key());
     }
 
     /// Problems whose macros are equal share their code.

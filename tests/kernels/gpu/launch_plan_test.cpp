@@ -120,6 +120,26 @@ TEST(LaunchPlan, AtomicAndCooperativeAreOneLaunch) {
     EXPECT_TRUE(cooperative.launches[0].cooperative);
 }
 
+TEST(LaunchPlan, PartsOfDgammaAreProgramsAheadOfThoseOfDx) {
+    const char* problem = "rms_norm/backward/bf16/llama/2047x512";
+    const std::string key = "w8.t64.r4.row.registers.even.packed.beside.tile64x32x4.";
+    const LaunchPlan memory = plan(problem, (key + "parts8").c_str());
+    ASSERT_EQ(kernels(memory), std::vector<std::string>{"nt_backward"});
+    EXPECT_EQ(memory.launches[0].grid[0], 16 * 8 + 512);
+    EXPECT_EQ(memory.launches[0].cluster[0], 1);
+    EXPECT_EQ(memory.workspace_bytes, 256 + 8 * 512 * 4);
+    const LaunchPlan both = plan(problem, (key + "parts16.pc8").c_str());
+    EXPECT_EQ(both.launches[0].grid[0], 16 * 16 + 512);
+    EXPECT_EQ(both.launches[0].cluster[0], 8);
+    EXPECT_EQ(both.workspace_bytes, 256 + 2 * 512 * 4) << "a row of each cluster";
+    const LaunchPlan cluster = plan("rms_norm/backward/bf16/llama/2021x512", (key + "parts8.pc8").c_str());
+    EXPECT_EQ(cluster.launches[0].grid[0], 16 * 8 + 512) << "506 of dx, up to whole clusters";
+    EXPECT_EQ(cluster.workspace_bytes, 0);
+    const LaunchPlan tiles =
+        plan("rms_norm/backward/bf16/llama/64x4096", "w8.t256.r1.row.registers.even.per_row.beside.tile128x16x4.parts2");
+    EXPECT_EQ(tiles.workspace_bytes, 1024 + 2 * 4096 * 4) << "a counter of each of 256 tiles";
+}
+
 TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
     const std::string key = "w16.t128.r8.row.registers.even.persistent_strided.s2.published.tile256x8x4.h2";
     const LaunchPlan many = plan("rms_norm/backward/bf16/llama/8192x1024", key.c_str());

@@ -7,7 +7,7 @@
 namespace normtune_torch {
 namespace {
 
-constexpr std::int64_t partials_at = 256;  // behind the counter
+constexpr std::int64_t line = 256;  // partial rows begin at one, behind the counters
 constexpr int warp = 32;
 constexpr int threads_per_unit = 2048;
 constexpr int beyond_clusters = 12;  // units of a large GPU that clusters of more than two leave out
@@ -46,7 +46,13 @@ Programs programs_of(const Step& s, std::int64_t rows, int units) {
 
 /// Programs that sum dgamma up in the launch of the main kernel.
 std::int64_t programs_beside(const Step& s, const Work& work) {
-    return s.dgamma == Dgamma::beside ? ceil_div(work.cols, s.reduce_cols) : 0;
+    return s.dgamma == Dgamma::beside ? ceil_div(work.cols, s.reduce_cols) * s.reduce_parts : 0;
+}
+
+/// The launch's counter, or one of each tile of columns that programs beside sum in parts.
+std::int64_t partials_at(const Step& s, const Work& work) {
+    const std::int64_t counters = s.dgamma == Dgamma::beside ? ceil_div(work.cols, s.reduce_cols) : 1;
+    return ceil_div(counters * 4, line) * line;
 }
 
 std::int64_t split_parts(const Step& s, const Work& work, std::int64_t rows, int units) {
@@ -56,8 +62,11 @@ std::int64_t split_parts(const Step& s, const Work& work, std::int64_t rows, int
 }
 
 std::int64_t partial_rows(const Step& s, const Work& work, std::int64_t rows, int units) {
-    if (s.dgamma == Dgamma::none || s.dgamma == Dgamma::beside) {
+    if (s.dgamma == Dgamma::none) {
         return 0;
+    }
+    if (s.dgamma == Dgamma::beside) {
+        return s.reduce_parts > s.reduce_cluster ? s.reduce_parts / s.reduce_cluster : 0;
     }
     if (s.dgamma == Dgamma::split) {
         const std::int64_t parts = split_parts(s, work, rows, units);
@@ -115,10 +124,12 @@ Launch launch_of(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, int th
             {}};
 }
 
-/// The main kernel's: each program is a cluster.
+/// The main kernel's: each program is a cluster, or parts of dgamma's rows are.
 Launch row_launch(Kernel kernel, const Step& s, const Programs& programs, std::int64_t beside) {
-    Launch launch = launch_of(kernel, programs.count * s.cluster + beside, 1, s.threads, s.shared_bytes);
-    launch.cluster = static_cast<unsigned>(s.cluster);
+    const std::int64_t cluster = beside > 0 ? s.reduce_cluster : s.cluster;
+    const std::int64_t wanted = programs.count * s.cluster + beside;
+    Launch launch = launch_of(kernel, ceil_div(wanted, cluster) * cluster, 1, s.threads, s.shared_bytes);
+    launch.cluster = static_cast<unsigned>(cluster);
     return launch;
 }
 
@@ -196,7 +207,8 @@ Step read_step(Words& in) {
     s.grid = in.named<Grid>(grids);
     in.numbers(s.rows_per_program, s.compiled_rows, s.programs_per_sm, s.unit_margin, s.cluster);
     s.dgamma = in.named<Dgamma>(dgammas);
-    in.numbers(s.groups_in_memory, s.reduce_rows, s.reduce_cols, s.reduce_warps, s.dependent_launch, s.rows);
+    in.numbers(s.groups_in_memory, s.reduce_rows, s.reduce_cols, s.reduce_warps, s.reduce_parts, s.reduce_cluster, s.dependent_launch,
+               s.rows);
     in.word();  // microseconds that it took, and an empty launch beside it: for people, and for bench.py
     in.word();
     s.key = in.rest();
@@ -206,7 +218,8 @@ Step read_step(Words& in) {
 bool makes_sense(const Step& s, std::size_t codes) {
     return s.code >= 0 && static_cast<std::size_t>(s.code) < codes && s.threads > 0 && s.threads <= 1024 && s.shared_bytes >= 0 &&
            s.rows_per_program > 0 && s.compiled_rows >= 0 && s.programs_per_sm > 0 && s.cluster > 0 && s.cluster <= 16 &&
-           s.reduce_rows > 0 && s.reduce_cols > 0 && s.reduce_warps > 0 && !s.key.empty();
+           s.reduce_rows > 0 && s.reduce_cols > 0 && s.reduce_warps > 0 && s.reduce_parts > 0 && s.reduce_cluster > 0 &&
+           s.reduce_cluster <= 16 && !s.key.empty();
 }
 
 }  // namespace
@@ -233,7 +246,7 @@ const Step* Device::choose(const Work& work, std::int64_t rows, int units) const
     const std::vector<Step>& steps = found->second;
     const auto takes = [&](const Step& s) {
         const std::int64_t programs = programs_of(s, rows, units).count;
-        return rows <= s.most_rows && programs * s.cluster + programs_beside(s, work) <= INT32_MAX &&
+        return rows <= s.most_rows && programs * s.cluster + programs_beside(s, work) + s.reduce_cluster <= INT32_MAX &&
                (s.most_programs == 0 || programs <= std::max<std::int64_t>(1, s.most_programs * units / compute_units));
     };
     std::size_t nearest = 0;
@@ -263,7 +276,7 @@ Table Table::read(std::string_view text) {
         const char* wrong = nullptr;
         if (number == 1) {
             wrong = word != "normtune_kernels" ? "this is no table of kernels"
-                    : line.word() != "1"       ? "a table of another version; make the package anew"
+                    : line.word() != "2"       ? "a table of another version; make the package anew"
                                                : nullptr;
         } else if (word == "code") {
             out.codes.push_back(line.rest());
@@ -282,7 +295,7 @@ Table Table::read(std::string_view text) {
             entry = &out.devices.back().entries[work];
         } else if (word == "step" && entry != nullptr) {
             entry->push_back(read_step(line));
-            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 22 members" : nullptr;
+            wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 24 members" : nullptr;
         } else if (!word.empty()) {
             wrong = "neither a code, a device, an entry of a device nor a step of an entry";
         }
@@ -311,7 +324,8 @@ const Device* Table::find(const std::string& name, int major, int minor) const {
 
 Workspace workspace(const Step& step, const Work& work, std::int64_t rows, int units) {
     const std::int64_t partial = partial_rows(step, work, rows, units);
-    return {partial == 0 ? 0 : partials_at + partial * work.cols * 4, step.dgamma != Dgamma::partials && step.dgamma != Dgamma::split};
+    return {partial == 0 ? 0 : partials_at(step, work) + partial * work.cols * 4,
+            step.dgamma != Dgamma::partials && step.dgamma != Dgamma::split};
 }
 
 Plan plan(const Step& s, const Work& work, const Tensors& t, int units) {
@@ -326,7 +340,7 @@ Plan plan(const Step& s, const Work& work, const Tensors& t, int units) {
         return out;
     }
     const std::int64_t partial = partial_rows(s, work, t.rows, units);
-    const char* partials = partial > 0 ? t.workspace + partials_at : nullptr;
+    const char* partials = partial > 0 ? t.workspace + partials_at(s, work) : nullptr;
     const auto reduce = [&](bool overlaps) {
         Launch launch = launch_of(Kernel::nt_reduce, ceil_div(work.cols, s.reduce_cols), 1, s.reduce_warps * warp, 0);
         launch.overlaps = overlaps || s.dependent_launch;
@@ -346,7 +360,7 @@ Plan plan(const Step& s, const Work& work, const Tensors& t, int units) {
     }
     const std::int64_t beside = programs_beside(s, work);
     const bool sums = s.dgamma != Dgamma::none && !split && beside == 0;
-    const bool gathers = sums && partial > 0;
+    const bool gathers = (sums || beside > 0) && partial > 0;
     Launch launch = row_launch(Kernel::nt_backward, s, programs, beside);
     launch.overlaps = s.dependent_launch;
     launch.cooperative = gathers && s.dgamma == Dgamma::cooperative;

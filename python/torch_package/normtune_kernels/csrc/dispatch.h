@@ -54,6 +54,8 @@ struct Step {
     int reduce_rows = 1;
     int reduce_cols = 1;
     int reduce_warps = 1;
+    int reduce_parts = 1;           // of the rows, each summed by programs beside
+    int reduce_cluster = 1;         // of them, whose programs add up in shared memory
     bool dependent_launch = false;  // all launches may begin while the one ahead ends
     std::int64_t rows = 0;          // that it won on
     std::string key;                // the configuration

@@ -172,7 +172,7 @@ NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
     }
 #if NT_IS(DGAMMA, beside)
     if (nt_affine) {
-        bytes = nt_max(bytes, nt_split_scratch(nt_threads) * 4);
+        bytes = nt_max(bytes, nt_beside_bytes());
     }
 #endif
     return bytes;
@@ -205,14 +205,14 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
 #if NT_IS(DGAMMA, beside)
-    // The first programs have a tile of dgamma's columns each; those of dx follow.
+    // The first programs have a part of the rows of a tile of dgamma's columns each; those of dx follow.
     if constexpr (nt_affine) {
-        if (nt_program_x() < nt_reduce_tiles) {
-            nt_split_columns<nt_threads>(x, dy, rstd, dgamma, nullptr, rows, 1, reinterpret_cast<float*>(shared));
+        if (nt_program_x() < nt_programs_beside) {
+            nt_sum_beside(x, dy, rstd, rows, dgamma, partials, counter, shared);
             return;
         }
     }
-    const int program = nt_program_x() - (nt_affine ? nt_reduce_tiles : 0);
+    const int program = nt_program_x() - nt_programs_beside;
 #else
     const int program = nt_cluster_index();
 #endif

@@ -1,11 +1,11 @@
 // A row over the programs of a cluster (sm_90 and later): each has a share of the columns, and the row's sums go from one to the
-// other through their shared memory. The programs of a cluster follow each other in the grid.
+// other through their shared memory. The programs of a cluster follow each other in the grid. What they send with is dgamma's, too, where
+// programs that sum parts of its rows are a cluster (reduce.gpu.h).
 
 NT_DEVICE int nt_cluster_index() { return nt_program_x() / NT_CLUSTER; }
 NT_DEVICE int nt_cluster_rank() { return nt_program_x() % NT_CLUSTER; }
 
-#if NT_CLUSTER > 1
-#if defined(NT_NVIDIA)
+#if defined(NT_NVIDIA) && NT_IN_CLUSTERS
 // Halves of the cluster's barrier. Without an order of memory: to arrive with one would wait for all that the thread has stored.
 NT_DEVICE void nt_cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 NT_DEVICE void nt_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
@@ -22,6 +22,7 @@ NT_DEVICE void nt_send(float* to, unsigned long long* barrier, int rank, float v
 }
 #endif
 
+#if NT_CLUSTER > 1
 /// Adds sums that each warp has already over all `Warps` warps of all programs: every warp sends its own to all of them. Steps take two
 /// areas of `scratch` (as many floats as that is, each) and two barriers in turn: who sends a step's sums has those of the step before, from
 /// warps that have read the ones before these. So nobody waits for more than the sums: not for another's stores, and at the end for nobody.

@@ -347,7 +347,7 @@ NT_DEVICE void nt_wait_async() {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 #endif
-#if !NT_IS(STAGING, async) || NT_CLUSTER > 1
+#if !NT_IS(STAGING, async) || NT_IN_CLUSTERS
 // A barrier of 8 bytes in shared memory: a phase ends once one thread has told how many bytes are to come and all of them have.
 NT_DEVICE void nt_bulk_begin(unsigned long long* barrier) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(nt_shared_address(barrier)) : "memory");

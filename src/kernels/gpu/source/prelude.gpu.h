@@ -15,3 +15,6 @@
 #endif
 
 #endif  // NT_EMULATED
+
+// Are programs launched in clusters: those of a row, or those that sum parts of dgamma's rows?
+#define NT_IN_CLUSTERS (NT_CLUSTER > 1 || NT_REDUCE_CLUSTER > 1)
