@@ -39,7 +39,7 @@ def main():
             of_problem[value] = row
     if not best:
         sys.exit("limits: nothing was measured")
-    names = list(values)
+    names = sorted(values, key=int) if all(str(value).isdigit() for value in values) else list(values)
     headers = [f"{arguments.best_by} {name}" for name in names] if arguments.best_by else ["µs (times the copy's)", "configuration"]
     print(f"| op, mode, M×N | {' | '.join(headers)} |\n|---|{'---|' * len(headers)}")
     for (op, mode, rows, cols), of_problem in best.items():
