@@ -16,6 +16,7 @@
 #include "space/reproducibility.h"
 #include "space/rules.h"
 #include "support/error.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -404,6 +405,9 @@ TEST(Plan, TenMillionPointsTakeSeconds) {
 
 // sweep --batch-invariant needs configurations of one class of rows at every M: a rule that leaves large M other ones takes them all away.
 TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");
     for (const char* mode : {"forward", "backward"}) {
@@ -428,6 +432,9 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
 // backward_vectors).
 TEST(DefaultSpace, HasWhatWiderSpacesFound) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");
     const std::string cooperative = ".gamma_hoisted.s2.cooperative.tile256x32x16";
@@ -437,6 +444,8 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
         {"forward/bf16/llama/128x128", "w4.t16.r8.row.registers.even.packed.gamma_before"},
         {"forward/bf16/llama/2048x512", "w4.t16.r8.row.registers.even.packed.gamma_before.ld_streaming"},
         {"forward/bf16/llama/8192x5120", "w16.t512.r1.row.registers.masked.per_row.gamma_before.v8.ld_streaming.st_streaming"},
+        {"backward/bf16/llama/2048x128", "w8.t32.r16.row.registers.even.packed.gamma_before.v8.beside.tile256x16x4.parts8.pc8.h2"},
+        {"backward/bf16/llama/2048x512", "w8.t64.r8.row.registers.even.packed.gamma_before.beside.tile256x64x4.parts8.pc8.h2"},
         {"backward/bf16/llama/32768x128", "w16.t16.r64.row.registers.even.persistent_strided" + cooperative + ".h2.d2"},
         {"backward/bf16/llama/524288x128", "w16.t16.r64.row.registers.even.persistent_balanced" + cooperative + ".h2.d4"},
         {"backward/bf16/llama/8192x2560", "w16.t128.r4.row.registers.masked.persistent_strided" + cooperative + ".d4"}};

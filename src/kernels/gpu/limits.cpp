@@ -14,6 +14,7 @@ namespace normtune::gpu {
 namespace {
 
 constexpr std::int64_t largest_int = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t largest_cluster = 16;
 
 bool is_amd(const DeviceInfo& device) {
     return device.arch.starts_with("gfx");
@@ -131,8 +132,9 @@ std::vector<BackendLimit> gpu_limits() {
     add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts}),
         [](C c, P p, D d) {
             const GridShape grid = grid_shape(c, p, d);
-            return grid.programs * c.cluster + programs_beside(c, p) + c.reduce_cluster <= largest_int &&
-                   grid.rows_per_program <= largest_int;
+            const std::int64_t beside = programs_beside(c, p);
+            const std::int64_t rounded_up = beside > 0 ? largest_cluster : 0;  // to whole clusters
+            return grid.programs * c.cluster + beside + rounded_up <= largest_int && grid.rows_per_program <= largest_int;
         },
         {methods({{Method::beside}})});
     add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
@@ -233,12 +235,18 @@ std::vector<BackendLimit> gpu_limits() {
     // Those that read most axes, where the others have left least to ask about.
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
         joined(launch, {Axis::dgamma, Axis::block_size}),
-        [fits_workspace](C c, P p, D d) { return c.dgamma == DgammaMethod::split || fits_workspace(c, p, d); },
+        [fits_workspace](C c, P p, D d) {
+            return c.dgamma == DgammaMethod::split || c.dgamma == DgammaMethod::beside || fits_workspace(c, p, d);
+        },
         {methods({{Method::split}, {Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}})});
     add("workspace.split", "partial rows of dgamma would take more memory than the op's tensors",
         {Axis::dgamma, Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps},
         [fits_workspace](C c, P p, D d) { return c.dgamma != DgammaMethod::split || fits_workspace(c, p, d); },
         {methods({{Method::split}})});
+    add("workspace.beside", "partial rows of dgamma would take more memory than the op's tensors",
+        {Axis::dgamma, Axis::reduce_parts, Axis::reduce_cluster},
+        [fits_workspace](C c, P p, D d) { return c.dgamma != DgammaMethod::beside || fits_workspace(c, p, d); },
+        {methods({{Method::beside}})});
     add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
         joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}),
         [](C c, P p, D d) {

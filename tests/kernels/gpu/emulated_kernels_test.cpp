@@ -122,7 +122,7 @@ constexpr Case cases[] = {
     {32, "rms_norm/backward/fp16/none/45x409", "w2.t64.r1.row.registers.masked.per_row.beside.tile16x16x4.parts16.pc4"},
     {32, "rms_norm/backward/fp32/llama/61x96/w_fp32", "w1.t32.r2.row.shared.masked.packed.s2.beside.tile16x8x1.parts4.pc2"},
     {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r2.row.shared.masked.packed.s2.beside.tile32x32x2.parts4.pc2.tma"},
-    {32, "rms_norm/full/bf16/llama/90x128", "w4.t32.r4.row.registers.even.packed.beside.tile64x16x4.parts8.pc8.pdl_on"},
+    {32, "rms_norm/full/bf16/llama/90x128", "w4.t16.r8.row.registers.even.packed.beside.tile64x16x4.parts8.pc8.pdl_on"},
     // Dependent launches, each with what runs behind it in the op.
     {32, "rms_norm/forward/bf16/llama/7x96", "w2.t64.r1.row.registers.masked.per_row.pdl_on"},
     {32, "rms_norm/full/bf16/llama/23x192",

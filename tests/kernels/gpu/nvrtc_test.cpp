@@ -8,6 +8,7 @@
 #include "devices/device.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
+#include "support/sanitized.h"
 #include "verify/device_oracle_source.h"
 
 namespace normtune::gpu {
@@ -111,6 +112,9 @@ Configuration random_configuration(std::mt19937& random) {
 class NvrtcSample : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(NvrtcSample, CompilesForAmpereAndHopper) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what NVRTC makes of the kernels is the same under a sanitizer, and takes a minute";
+    }
     Nvrtc nvrtc;
     if (!nvrtc.found()) {
         GTEST_SKIP() << nvrtc.why_not;

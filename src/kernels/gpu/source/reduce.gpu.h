@@ -188,7 +188,7 @@ NT_DEVICE void nt_read_partial(float (&v)[Width], const float* from) {
 constexpr int nt_tile_width = NT_REDUCE_COLS % 4 == 0 && nt_cols % 4 == 0 ? 4 : 1;
 [[maybe_unused]] constexpr int nt_tile_lanes = NT_REDUCE_COLS / nt_tile_width;
 
-/// Columns [tile·NT_REDUCE_COLS, …) of `count` partial rows, by `Threads` threads; `AtOnce` rows together, of those that take `Threads` each.
+/// Columns [tile·NT_REDUCE_COLS, …) of `count` partial rows, by `Threads` threads, which read `Rows` of them at once.
 template <int Threads, int Rows = NT_REDUCE_ROWS>
 NT_DEVICE void nt_reduce_tile(float* partials, int count, int tile, void* dgamma, float* scratch) {
     constexpr int row_lanes = Threads / nt_tile_lanes;
