@@ -137,8 +137,9 @@ std::vector<std::string> define_options(const std::vector<Macro>& macros) {
 std::string_view source() {
     static const std::string whole = [] {
         // The order in which each part may use those before it.
-        constexpr std::array order{"prelude.gpu.h", "nvidia.gpu.h", "amd.gpu.h",    "types.gpu.h",  "cluster.gpu.h", "layout.gpu.h",
-                                   "bulk.gpu.h",    "rows.gpu.h",   "values.gpu.h", "reduce.gpu.h", "forward.gpu.h", "backward.gpu.h"};
+        constexpr std::array order{"prelude.gpu.h", "nvidia.gpu.h",  "amd.gpu.h",     "types.gpu.h",  "cluster.gpu.h",
+                                   "layout.gpu.h",  "bulk.gpu.h",    "rows.gpu.h",    "values.gpu.h", "reduce.gpu.h",
+                                   "columns.gpu.h", "forward.gpu.h", "backward.gpu.h"};
         std::string text = value_names();
         for (const std::string_view name : order) {
             for (const SourcePart& part : source_parts()) {

@@ -1,6 +1,6 @@
 // A row over the programs of a cluster (sm_90 and later): each has a share of the columns, and the row's sums go from one to the
 // other through their shared memory. The programs of a cluster follow each other in the grid. What they send with is dgamma's, too, where
-// programs that sum parts of its rows are a cluster (reduce.gpu.h).
+// programs that sum parts of its rows are a cluster (columns.gpu.h).
 
 NT_DEVICE int nt_cluster_index() { return nt_program_x() / NT_CLUSTER; }
 NT_DEVICE int nt_cluster_rank() { return nt_program_x() % NT_CLUSTER; }

@@ -33,7 +33,9 @@ constexpr bool nt_sums_in_registers = nt_sums_dgamma && nt_chunks == 1;
 [[maybe_unused]] constexpr bool nt_sums_in_memory = nt_sums_dgamma && nt_chunks > 1;
 constexpr bool nt_publishes = nt_sums_in_registers && (NT_IS(DGAMMA, published) || NT_IS(DGAMMA, cooperative));
 // Of a tile of dgamma's columns that programs beside sum: rows of sums that go through memory.
-[[maybe_unused]] constexpr int nt_published_parts = NT_BACKWARD && nt_affine && NT_IS(DGAMMA, beside) ? NT_REDUCE_PARTS / NT_REDUCE_CLUSTER : 1;
+// (Functions, not constants: those would be named in everybody's machine code.)
+NT_CONSTANT constexpr int nt_published_parts() { return NT_BACKWARD && nt_affine && NT_IS(DGAMMA, beside) ? NT_REDUCE_PARTS / NT_REDUCE_CLUSTER : 1; }
+NT_CONSTANT constexpr bool nt_partials_are_published() { return nt_publishes || nt_published_parts() > 1; }
 static_assert(NT_DEFERRED_STEPS == 0 || nt_publishes, "dx waits for sums that are published, and for no others");
 
 typedef nt_vector<nt_element, nt_width> nt_data;
