@@ -28,6 +28,7 @@ public:
 
     static constexpr Result error_illegal_address = 700;
     static constexpr Result error_out_of_resources = 701;
+    static constexpr Result error_invalid_value = 1;
 
     // What it is told to do.
     std::function<double(const std::string& kernel)> launch_us = [](const std::string&) { return 10.0; };
@@ -117,6 +118,7 @@ private:
     Graphs graphs_;
     Graphs execs_;
     std::set<std::string> names_;
+    std::map<Function, std::int64_t> allowed_shared_;  // by functions that were given more than any may have
     std::optional<std::vector<Launched>> capturing_;
 };
 
@@ -198,7 +200,10 @@ inline Driver FakeGpu::table() const {
         *f = reinterpret_cast<Function>(const_cast<std::string*>(&*GPU.names_.insert(name).first));
         return success;
     };
-    d.function_allow_shared = [](Function, std::int64_t) -> Result { CALL(function_allow_shared) return success; };
+    d.function_allow_shared = [](Function f, std::int64_t bytes) -> Result {
+        CALL(function_allow_shared) GPU.allowed_shared_[f] = bytes;
+        return success;
+    };
     d.occupancy_blocks = [](int* programs, Function, int, std::size_t) -> Result {
         CALL(occupancy_blocks)* programs = GPU.programs_of_a_unit;
         return success;
@@ -214,6 +219,9 @@ inline Driver FakeGpu::table() const {
         }
         if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
             return error_out_of_resources;
+        }
+        if (constexpr unsigned unasked = 48 << 10; shape.shared_bytes > std::max<std::int64_t>(unasked, GPU.allowed_shared_[f])) {
+            return error_invalid_value;
         }
         if (kernel == "nt_gate") {
             GPU.gate_ = {*static_cast<DevicePointer*>(arguments[0]), *static_cast<std::uint32_t*>(arguments[1])};

@@ -289,6 +289,22 @@ TEST_F(GpuDeviceTest, CopiesThroughSharedMemoryAreTriedWhereTheDeviceHasThem) {
     }
 }
 
+// Two programs a unit have twice the bytes in flight that four have; the fake refuses what was not given leave for.
+TEST_F(GpuDeviceTest, CopiesOfTwoProgramsAUnitHaveUpToHalfOfItsSharedMemoryEach) {
+    info_.has_async_copy = true;
+    for (const unsigned has : {0U, 227U << 10}) {
+        info_.shared_bytes_per_program = has;
+        for (const char* problem : {"rms_norm/forward/bf16/llama/512x1024", "rms_norm/backward/bf16/llama/512x1024"}) {
+            gpu_.launches.clear();
+            const auto device = open();
+            const auto buffers = device->allocate(parse_problem_key(problem), rotating());
+            device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1});
+            const auto most = std::ranges::max(gpu_.launches, {}, &FakeGpu::Launched::shared_bytes);
+            EXPECT_EQ(most.shared_bytes, has == 0 ? 48U << 10 : 96U << 10) << problem << ": of 256 threads in three stages";
+        }
+    }
+}
+
 // Never the driver's own copy, which cannot be launched so.
 TEST_F(GpuDeviceTest, DependentReferencesAreLaunchedAsDependentKernelsAre) {
     gpu_.launch_us = [](const std::string& name) { return name == "copy" ? 1.0 : name.starts_with("nt_empty") ? 2.0 : 9.0; };

@@ -18,7 +18,7 @@ constexpr std::size_t most_writes = 2;
 constexpr int threads_per_unit = 2048;         // of every GPU that we know
 constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers run out
 constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
-constexpr int most_staged_bytes = 48 << 10;    // of a program: what needs no leave, and four of them fit a compute unit
+constexpr int unasked_shared_bytes = 48 << 10; // of a program: more takes the driver's leave
 constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
 constexpr std::size_t most_sampled = 10;       // of those that a glance leaves
 constexpr std::ptrdiff_t most_of_kernel = 3;   // in several geometries
@@ -70,7 +70,7 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
 }
 
 /// Few programs a unit, each with many bytes in flight; small programs, as of a row each; the driver's.
-std::vector<CopyMethod> further(std::size_t reads, bool staged_too, bool driver_too) {
+std::vector<CopyMethod> further(std::size_t reads, const DeviceInfo& device, bool driver_too) {
     std::vector<CopyMethod> out;
     const auto in_flight = [&](int unroll) { return unroll * static_cast<int>(reads) <= most_vectors_in_flight; };
     for (const int block : {128, 256}) {
@@ -95,18 +95,22 @@ std::vector<CopyMethod> further(std::size_t reads, bool staged_too, bool driver_
             out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = hint});
         }
     }
-    for (const int block : {128, 256}) {
-        for (const int unroll : {2, 4, 8}) {
-            const CopyMethod staged{.unroll = unroll, .block = block, .programs_per_unit = 4, .staged = true};
-            const bool largest =
-                shared_bytes(staged, reads) <= most_staged_bytes && (unroll == 8 || 2 * shared_bytes(staged, reads) > most_staged_bytes);
-            for (const char* hint : {"default", "streaming"}) {
-                if (staged_too && largest) {
-                    out.push_back(staged);
-                    out.back().hint = hint;
-                }
+    // As many bytes in flight as let four programs of 48 KiB lie on a unit, or two of half of what the unit has.
+    const auto staged = [&](int block, int programs_per_unit, std::int64_t most_bytes) {
+        CopyMethod method{.unroll = 8, .block = block, .programs_per_unit = programs_per_unit, .staged = true};
+        while (method.unroll > 2 && shared_bytes(method, reads) > most_bytes) {
+            method.unroll /= 2;
+        }
+        for (const char* hint : {"default", "streaming"}) {
+            if (device.has_async_copy && shared_bytes(method, reads) <= most_bytes) {
+                method.hint = hint;
+                out.push_back(method);
             }
         }
+    };
+    for (const int block : {128, 256}) {
+        staged(block, 4, unasked_shared_bytes);
+        staged(block, 2, device.shared_bytes_per_program / 2);
     }
     if (driver_too) {
         out.push_back({.by_driver = true});
@@ -213,6 +217,10 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
     std::vector<std::pair<PassTraffic, Function>> launches;
     for (const PassTraffic& pass : traffic) {
         launches.emplace_back(pass, function_of(pass, method));
+        if (const int bytes_of_program = shared_bytes(method, pass.reads.size()); bytes_of_program > unasked_shared_bytes) {
+            check(driver_, driver_.function_allow_shared(launches.back().second, bytes_of_program), DeviceFault::launch_failed,
+                  "asking for a copy's shared memory");
+        }
     }
     return [this, launches = std::move(launches), vectors, programs, method, &buffers](int set, Stream stream) {
         for (const auto& [pass, function] : launches) {
@@ -255,7 +263,7 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     for (const CopyMethod& best : best_of_each) {
         enter(variations(best, reads, signal_bytes(buffers.problem())));
     }
-    enter(further(reads, device_.has_async_copy, plain));
+    enter(further(reads, device_, plain));
     for (int again = 0; again < 2 && tried.front().us >= short_us; ++again) {  // a glance has few launches of a long one
         std::for_each_n(tried.begin(), std::min(2 * most_sampled, tried.size()),
                         [&](Tried& one) { one.us = std::min(one.us, glance(one.method)); });
