@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,14 @@ namespace {
 
 constexpr std::size_t most_reads = 3;
 constexpr std::size_t most_writes = 2;
-constexpr int threads_per_unit = 2048;         // of every GPU that we know
-constexpr int most_vectors_in_flight = 16;     // a thread: beyond, registers run out
-constexpr int most_vectors_of_program = 8192;  // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
-constexpr int unasked_shared_bytes = 48 << 10; // of a program: more takes the driver's leave
-constexpr std::int64_t small_bytes = 1 << 20;  // a stream below has few 16-byte vectors a compute unit
-constexpr std::size_t most_sampled = 10;       // of those that a glance leaves
-constexpr std::ptrdiff_t most_of_kernel = 3;   // in several geometries
+constexpr int threads_per_unit = 2048;          // of every GPU that we know
+constexpr int most_vectors_in_flight = 16;      // a thread: beyond, registers run out
+constexpr int most_vectors_of_program = 8192;   // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
+constexpr int unasked_shared_bytes = 48 << 10;  // of a program: more takes the driver's leave
+constexpr std::int64_t small_bytes = 1 << 20;   // a stream of them has few 16-byte vectors a compute unit
+constexpr std::size_t most_sampled = 12;        // of those that a glance leaves,
+constexpr std::size_t most_sampled_small = 10;  // of small_bytes and less
+constexpr std::ptrdiff_t most_of_kernel = 3;    // in several geometries
 constexpr int race_samples = 2;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides
 constexpr double near_ratio = 1.1;
@@ -70,7 +72,7 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
 }
 
 /// Few programs a unit, each with many bytes in flight; small programs, as of a row each; the driver's.
-std::vector<CopyMethod> further(std::size_t reads, const DeviceInfo& device, bool driver_too) {
+std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const DeviceInfo& device, bool driver_too) {
     std::vector<CopyMethod> out;
     const auto in_flight = [&](int unroll) { return unroll * static_cast<int>(reads) <= most_vectors_in_flight; };
     for (const int block : {128, 256}) {
@@ -91,26 +93,31 @@ std::vector<CopyMethod> further(std::size_t reads, const DeviceInfo& device, boo
     }
     constexpr std::array<std::pair<int, int>, 5> together{{{4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
     for (const auto& [unroll, block] : together) {
-        for (const char* hint : {"together", "together_default"}) {
-            out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = hint});
+        for (const char* hint : {"together", "together_default", "late", "late_default"}) {
+            if (bytes > small_bytes || std::string_view(hint).starts_with("together")) {
+                out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = hint});
+            }
         }
     }
-    // As many bytes in flight as let four programs of 48 KiB lie on a unit, or two of half of what the unit has.
-    const auto staged = [&](int block, int programs_per_unit, std::int64_t most_bytes) {
-        CopyMethod method{.unroll = 8, .block = block, .programs_per_unit = programs_per_unit, .staged = true};
-        while (method.unroll > 2 && shared_bytes(method, reads) > most_bytes) {
-            method.unroll /= 2;
-        }
-        for (const char* hint : {"default", "streaming"}) {
-            if (device.has_async_copy && shared_bytes(method, reads) <= most_bytes) {
+    // As many bytes in flight as let four programs of 48 KiB lie on a unit, or two of half of what the unit has, or half as many: more
+    // pieces of a few megabytes are in flight while others are written.
+    const auto staged = [&](int block, int programs_per_unit, std::int64_t most_bytes, int kinds) {
+        CopyMethod method{.block = block, .programs_per_unit = programs_per_unit, .staged = true};
+        for (const int unroll : {8, 4, 2}) {
+            method.unroll = unroll;
+            if (!device.has_async_copy || kinds == 0 || shared_bytes(method, reads) > most_bytes) {
+                continue;
+            }
+            for (const char* hint : {"default", "streaming"}) {
                 method.hint = hint;
                 out.push_back(method);
             }
+            --kinds;
         }
     };
     for (const int block : {128, 256}) {
-        staged(block, 4, unasked_shared_bytes);
-        staged(block, 2, device.shared_bytes_per_program / 2);
+        staged(block, 4, unasked_shared_bytes, 1);
+        staged(block, 2, device.shared_bytes_per_program / 2, bytes > small_bytes ? 2 : 0);
     }
     if (driver_too) {
         out.push_back({.by_driver = true});
@@ -165,7 +172,7 @@ std::string CopyMethod::kernel() const {
 }
 
 CopyPart CopyMethod::part() const {
-    const bool in_other_part = hint.starts_with("together") || vector_bytes < 16;
+    const bool in_other_part = hint.starts_with("together") || hint.starts_with("late") || vector_bytes < 16;
     return staged ? CopyPart::staged : in_other_part ? CopyPart::together_or_narrow : CopyPart::plain;
 }
 
@@ -263,16 +270,19 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     for (const CopyMethod& best : best_of_each) {
         enter(variations(best, reads, signal_bytes(buffers.problem())));
     }
-    enter(further(reads, device_, plain));
-    for (int again = 0; again < 2 && tried.front().us >= short_us; ++again) {  // a glance has few launches of a long one
-        std::for_each_n(tried.begin(), std::min(2 * most_sampled, tried.size()),
+    enter(further(reads, signal_bytes(buffers.problem()), device_, plain));
+    const bool is_small = signal_bytes(buffers.problem()) <= small_bytes;
+    const std::size_t sampled = is_small ? most_sampled_small : most_sampled;
+    const int glances = tried.front().us >= short_us ? 3 : is_small ? 1 : 2;  // one has few launches of a long copy
+    for (int again = 1; again < glances; ++again) {
+        std::for_each_n(tried.begin(), std::min(2 * sampled, tried.size()),
                         [&](Tried& one) { one.us = std::min(one.us, glance(one.method)); });
         std::ranges::sort(tried, {}, &Tried::us);
     }
     std::vector<Tried> near;
     for (const Tried& one : tried) {
         const auto alike = std::ranges::count_if(near, [&](const Tried& other) { return other.method.kernel() == one.method.kernel(); });
-        const bool is_near = one.us < near_ratio * tried.front().us && near.size() < most_sampled && alike < most_of_kernel;
+        const bool is_near = one.us < near_ratio * tried.front().us && near.size() < sampled && alike < most_of_kernel;
         if (is_near || (one.method.by_driver && tried.front().us < short_us)) {
             near.push_back(one);
         }

@@ -64,6 +64,7 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// the stream of that number held, so a copy over its own input changes nothing.
 /// nt_copy_W_U_together, …_together_default: with hints for streaming or none, a program writes when all of its threads have read, as a
 /// kernel does that sums its row up in between. One program a piece.
+/// nt_copy_W_U_late, …_late_default: likewise, about as long after that as such a sum takes (some hundred cycles).
 ///
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
@@ -132,7 +133,7 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
     }
 }
 /// No loop and, but in the last program, no checks: what they take is seen at a few microseconds.
-template <typename V, int unroll, nt_hint hint>
+template <typename V, int unroll, nt_hint hint, int waits>
 NT_DEVICE void nt_copy_together(const nt_streams& s) {
     const long long begin = (long long)nt_program() * (nt_threads() * unroll);
     if (begin + nt_threads() * unroll > s.vectors) return nt_copy<V, unroll, hint>(s);
@@ -149,7 +150,8 @@ NT_DEVICE void nt_copy_together(const nt_streams& s) {
 #pragma unroll
         for (int i = 0; i < unroll; ++i) loaded |= nt_any(held[r][i]);
     }
-    nt_wait_for_all(loaded);
+#pragma unroll
+    for (int wait = 0; wait < waits; ++wait) nt_wait_for_all(loaded);
 #pragma unroll
     for (int i = 0; i < unroll; ++i) nt_put<V, unroll, hint>(s, first + i * nt_threads(), held, i);
 }
@@ -211,11 +213,14 @@ NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
 #elif NT_PART == 1
-#define NT_COPY_TOGETHER(unroll, name, hint) \
-    NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint>(s); }
-#define NT_COPIES_TOGETHER(name, hint) NT_COPY_TOGETHER(2, name, hint) NT_COPY_TOGETHER(3, name, hint) NT_COPY_TOGETHER(4, name, hint)
-NT_COPIES_TOGETHER(together, streaming)
-NT_COPIES_TOGETHER(together_default, default)
+#define NT_COPY_TOGETHER(unroll, name, hint, waits) \
+    NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits>(s); }
+#define NT_COPIES_TOGETHER(name, hint, waits) \
+    NT_COPY_TOGETHER(2, name, hint, waits) NT_COPY_TOGETHER(3, name, hint, waits) NT_COPY_TOGETHER(4, name, hint, waits)
+NT_COPIES_TOGETHER(together, streaming, 1)
+NT_COPIES_TOGETHER(together_default, default, 1)
+NT_COPIES_TOGETHER(late, streaming, 8)
+NT_COPIES_TOGETHER(late_default, default, 8)
 NT_COPY(4, 1, default)
 NT_COPY(4, 4, default)
 NT_COPY(8, 1, default)
