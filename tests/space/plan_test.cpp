@@ -411,7 +411,7 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");
     for (const char* mode : {"forward", "backward"}) {
-        for (const int cols : {128, 1024, 2048, 2560, 4096, 5120}) {
+        for (const int cols : {128, 1024, 2048, 2560, 4096, 5120, 12288, 16384}) {
             std::set<std::string> common;
             for (const int rows : {1, 128, 8192}) {
                 std::set<std::string> classes;
@@ -430,7 +430,7 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
 }
 
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
-// backward_vectors).
+// backward_vectors, wide_rows).
 TEST(DefaultSpace, HasWhatWiderSpacesFound) {
     if (testing::sanitized) {
         GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
@@ -448,13 +448,36 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
         {"backward/bf16/llama/2048x512", "w8.t64.r8.row.registers.even.packed.gamma_before.beside.tile256x64x4.parts8.pc8.h2"},
         {"backward/bf16/llama/32768x128", "w16.t16.r64.row.registers.even.persistent_strided" + cooperative + ".h2.d2"},
         {"backward/bf16/llama/524288x128", "w16.t16.r64.row.registers.even.persistent_balanced" + cooperative + ".h2.d4"},
-        {"backward/bf16/llama/8192x2560", "w16.t128.r4.row.registers.masked.persistent_strided" + cooperative + ".d4"}};
+        {"backward/bf16/llama/8192x2560", "w16.t128.r4.row.registers.masked.persistent_strided" + cooperative + ".d4"},
+        {"backward/bf16/llama/8192x8192", "w16.t512.r1.row.registers.even.persistent_strided.gamma_hoisted.s3.published.tile256x32x8.c2"},
+        {"backward/bf16/llama/512x16384", "w8.t256.r1.row.registers.even.persistent_strided.p2.gamma_hoisted.s3.published.tile64x64x8.c8"}};
     for (const auto& [problem, key] : found) {
         bool kept = false;
         plan_problem(parse_problem_key("rms_norm/" + problem), space, backend_traits(device.backend), device, false,
                      [&](const Configuration& c, const RuleTally* by) { kept = kept || (by == nullptr && c.key() == key); });
         EXPECT_TRUE(kept) << problem << " " << key;
     }
+}
+
+// A rule that leaves nothing where nobody looked is lifted there, and what it took comes back.
+TEST(DefaultSpace, IsSmallForWidthsThatNoShippedModelHas) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    std::size_t all = 0;
+    std::size_t problems = 0;
+    for (const char* mode : {"forward", "backward"}) {
+        for (const int cols : {384, 1152, 1792, 3584, 6400, 9216, 11264, 12288, 14336, 15360, 22528}) {
+            const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/1024x{}", mode, cols));
+            const auto kept = plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept;
+            EXPECT_LE(kept, 125U) << fmt::format("{}, {} columns", mode, cols);
+            all += kept;
+            ++problems;
+        }
+    }
+    EXPECT_LE(all, 60 * problems);
 }
 
 }  // namespace
