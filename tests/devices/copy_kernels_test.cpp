@@ -73,7 +73,7 @@ class CopyKernels : public ::testing::TestWithParam<std::pair<std::size_t, std::
 protected:
     void SetUp() override {
         const auto [reads, writes] = GetParam();
-        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow}) {  // staged takes asynchronous copies
+        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow, CopyPart::late}) {  // staged takes asynchronous copies
             const int number = static_cast<int>(part);
             const std::string text = host_words + copy_source(reads, writes, false, part) + runner;
             const std::string source = folder_.write(fmt::format("copies_{}.cpp", number), text);

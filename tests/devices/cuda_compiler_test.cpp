@@ -125,7 +125,7 @@ TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
             if (testing::sanitized && (reads > 1 || dependent)) {
                 continue;  // what NVRTC makes of them is the same there
             }
-            for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow, gpu::CopyPart::staged}) {
+            for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow, gpu::CopyPart::staged, gpu::CopyPart::late}) {
                 EXPECT_FALSE(compiler.get({}, SourceText(gpu::copy_source(reads, writes, dependent, part)))->code.image.empty());
             }
         }

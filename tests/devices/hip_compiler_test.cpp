@@ -102,7 +102,7 @@ TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
             GTEST_SKIP() << why_not;
         }
         std::vector<std::string> sources{gpu::utility_source()};
-        for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow}) {
+        for (const auto part : {gpu::CopyPart::plain, gpu::CopyPart::together_or_narrow, gpu::CopyPart::late}) {
             sources.push_back(gpu::copy_source(1, 1, false, part));
             sources.push_back(gpu::copy_source(3, 1, false, part));
         }

@@ -172,8 +172,11 @@ std::string CopyMethod::kernel() const {
 }
 
 CopyPart CopyMethod::part() const {
-    const bool in_other_part = hint.starts_with("together") || hint.starts_with("late") || vector_bytes < 16;
-    return staged ? CopyPart::staged : in_other_part ? CopyPart::together_or_narrow : CopyPart::plain;
+    const bool in_other_part = hint.starts_with("together") || vector_bytes < 16;
+    return staged                     ? CopyPart::staged
+           : hint.starts_with("late") ? CopyPart::late
+           : in_other_part            ? CopyPart::together_or_narrow
+                                      : CopyPart::plain;
 }
 
 std::string CopyMethod::text() const {
@@ -187,8 +190,10 @@ SourceText CopyLimit::source(const PassTraffic& pass, CopyPart part) const {
 
 void CopyLimit::compile_ahead(const Problem& problem) const {
     for (const PassTraffic& pass : signal_traffic(problem)) {
-        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow, CopyPart::staged}) {
-            if (part != CopyPart::staged || device_.has_async_copy) {
+        for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow, CopyPart::late, CopyPart::staged}) {
+            const bool is_small = signal_bytes(problem) <= small_bytes;
+            const bool is_tried = part == CopyPart::staged ? device_.has_async_copy : part != CopyPart::late || !is_small;
+            if (is_tried) {
                 toolchain_.pool->ahead(toolchain_.options, source(pass, part));
             }
         }

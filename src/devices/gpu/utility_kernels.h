@@ -212,26 +212,29 @@ NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
-#elif NT_PART == 1
+#elif NT_PART == 1 || NT_PART == 3
 #define NT_COPY_TOGETHER(unroll, name, hint, waits) \
     NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits>(s); }
 #define NT_COPIES_TOGETHER(name, hint, waits) \
     NT_COPY_TOGETHER(2, name, hint, waits) NT_COPY_TOGETHER(3, name, hint, waits) NT_COPY_TOGETHER(4, name, hint, waits)
-NT_COPIES_TOGETHER(together, streaming, 1)
-NT_COPIES_TOGETHER(together_default, default, 1)
+#if NT_PART == 3
 NT_COPIES_TOGETHER(late, streaming, 8)
 NT_COPIES_TOGETHER(late_default, default, 8)
+#else
+NT_COPIES_TOGETHER(together, streaming, 1)
+NT_COPIES_TOGETHER(together_default, default, 1)
 NT_COPY(4, 1, default)
 NT_COPY(4, 4, default)
 NT_COPY(8, 1, default)
 NT_COPY(8, 4, default)
+#endif
 #endif
 )gpu";
 
 inline constexpr int copy_stages = 3;
 
 /// The copies' kernels are compiled in parts, side by side.
-enum class CopyPart { plain, together_or_narrow, staged };
+enum class CopyPart { plain, together_or_narrow, staged, late };
 
 inline std::string utility_source() {
     return std::string(utility_prologue) + utility_kernels;
