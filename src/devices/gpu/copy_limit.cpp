@@ -99,8 +99,8 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
             }
         }
     }
-    // As many bytes in flight as let four programs of 48 KiB lie on a unit, or two of half of what the unit has, or half as many: more
-    // pieces of a few megabytes are in flight while others are written.
+    // Four programs a unit of up to 48 KiB each, or two of up to half of its shared memory; the two largest of these, as the largest has
+    // all of a few megabytes in flight at once, and nothing behind it.
     const auto staged = [&](int block, int programs_per_unit, std::int64_t most_bytes, int kinds) {
         CopyMethod method{.block = block, .programs_per_unit = programs_per_unit, .staged = true};
         for (const int unroll : {8, 4, 2}) {
@@ -172,11 +172,13 @@ std::string CopyMethod::kernel() const {
 }
 
 CopyPart CopyMethod::part() const {
-    const bool in_other_part = hint.starts_with("together") || vector_bytes < 16;
-    return staged                     ? CopyPart::staged
-           : hint.starts_with("late") ? CopyPart::late
-           : in_other_part            ? CopyPart::together_or_narrow
-                                      : CopyPart::plain;
+    if (staged) {
+        return CopyPart::staged;
+    }
+    if (hint.starts_with("late")) {
+        return CopyPart::late;
+    }
+    return hint.starts_with("together") || vector_bytes < 16 ? CopyPart::together_or_narrow : CopyPart::plain;
 }
 
 std::string CopyMethod::text() const {
@@ -189,9 +191,9 @@ SourceText CopyLimit::source(const PassTraffic& pass, CopyPart part) const {
 }
 
 void CopyLimit::compile_ahead(const Problem& problem) const {
+    const bool is_small = signal_bytes(problem) <= small_bytes;
     for (const PassTraffic& pass : signal_traffic(problem)) {
         for (const CopyPart part : {CopyPart::plain, CopyPart::together_or_narrow, CopyPart::late, CopyPart::staged}) {
-            const bool is_small = signal_bytes(problem) <= small_bytes;
             const bool is_tried = part == CopyPart::staged ? device_.has_async_copy : part != CopyPart::late || !is_small;
             if (is_tried) {
                 toolchain_.pool->ahead(toolchain_.options, source(pass, part));
@@ -268,15 +270,16 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     }
     const PassTraffic& first = traffic.front();
     const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place && !dependent_;
+    const std::int64_t bytes = signal_bytes(buffers.problem());
     const std::vector<CopyMethod> all = geometries(reads);
     glance(all.front());  // the first launch of all is slow
     enter(all);
     const std::array best_of_each{std::ranges::find_if(tried, in_pieces)->method, std::ranges::find_if_not(tried, in_pieces)->method};
     for (const CopyMethod& best : best_of_each) {
-        enter(variations(best, reads, signal_bytes(buffers.problem())));
+        enter(variations(best, reads, bytes));
     }
-    enter(further(reads, signal_bytes(buffers.problem()), device_, plain));
-    const bool is_small = signal_bytes(buffers.problem()) <= small_bytes;
+    enter(further(reads, bytes, device_, plain));
+    const bool is_small = bytes <= small_bytes;
     const std::size_t sampled = is_small ? most_sampled_small : most_sampled;
     const int glances = tried.front().us >= short_us ? 3 : is_small ? 1 : 2;  // one has few launches of a long copy
     for (int again = 1; again < glances; ++again) {
