@@ -91,7 +91,7 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
             }
         }
     }
-    constexpr std::array<std::pair<int, int>, 5> together{{{4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
+    constexpr std::array<std::pair<int, int>, 6> together{{{2, 64}, {4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
     for (const auto& [unroll, block] : together) {
         for (const char* hint : {"together", "together_default", "late", "late_default"}) {
             if (bytes > small_bytes || std::string_view(hint).starts_with("together")) {
