@@ -21,8 +21,10 @@ constexpr int most_vectors_in_flight = 16;      // a thread: beyond, registers r
 constexpr int most_vectors_of_program = 8192;   // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr int unasked_shared_bytes = 48 << 10;  // of a program: more takes the driver's leave
 constexpr std::int64_t small_bytes = 1 << 20;   // a stream of them has few 16-byte vectors a compute unit
-constexpr std::size_t most_sampled = 12;        // of those that a glance leaves,
+// Of those that glances leave: long ones of different kernels are nearer to each other than a glance can tell.
+constexpr std::size_t most_sampled = 12;
 constexpr std::size_t most_sampled_small = 10;  // of small_bytes and less
+constexpr std::size_t most_sampled_long = 20;   // from short_us on
 constexpr std::ptrdiff_t most_of_kernel = 3;    // in several geometries
 constexpr int race_samples = 2;
 constexpr double short_us = 12;  // below it a launch's own time, which moves by 0.2 us, decides
@@ -280,8 +282,9 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     }
     enter(further(reads, bytes, device_, plain));
     const bool is_small = bytes <= small_bytes;
-    const std::size_t sampled = is_small ? most_sampled_small : most_sampled;
-    const int glances = tried.front().us >= short_us ? 3 : is_small ? 1 : 2;  // one has few launches of a long copy
+    const bool is_long = tried.front().us >= short_us;
+    const std::size_t sampled = is_small ? most_sampled_small : is_long ? most_sampled_long : most_sampled;
+    const int glances = is_long ? 3 : is_small ? 1 : 2;  // one has few launches of a long copy
     for (int again = 1; again < glances; ++again) {
         std::for_each_n(tried.begin(), std::min(2 * sampled, tried.size()),
                         [&](Tried& one) { one.us = std::min(one.us, glance(one.method)); });
