@@ -71,7 +71,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     if (!resume_.empty() && fresh_) {
         throw InputError("--fresh is for a new run: a resumed one goes on with what it took from the store of winners");
     }
-    if (!resume_.empty() && says_what_to_run() && !selection_.given() && !candidates_.names_sources()) {
+    if (!resume_.empty() && says_what_to_run() && !selection_.names_problems() && !candidates_.names_sources()) {
         throw InputError(
             "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
             "that the run was begun with, --shapes first");

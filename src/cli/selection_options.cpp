@@ -66,7 +66,7 @@ bool SelectionOptions::narrowed() const {
 }
 
 bool SelectionOptions::given() const {
-    return narrowed() || eps_ || !shapes_.empty() || !problem_.empty() || !space_.empty() || !configuration_.empty() || !study_.empty();
+    return selects_problems() || !space_.empty() || !configuration_.empty();
 }
 
 Selection SelectionOptions::narrow(Selection selection) const {

@@ -26,7 +26,8 @@ public:
     void declare(OptionSet& options);
     void declare_problems(OptionSet& options);  // nothing that selects configurations
     bool given() const;
-    bool selects_problems() const { return !shapes_.empty() || !problem_.empty() || !study_.empty() || narrowed() || eps_.has_value(); }
+    bool selects_problems() const { return names_problems() || narrowed() || eps_.has_value(); }
+    bool names_problems() const { return !shapes_.empty() || !problem_.empty() || !study_.empty(); }
     bool selects_configurations() const { return !space_.empty() || (!configuration_.empty() && candidate().empty()); }
     /// The identity of another provider's candidate that --config names; empty: it names none.
     std::string candidate() const { return takes_candidates_ && configuration_.find(':') != std::string::npos ? configuration_ : ""; }
