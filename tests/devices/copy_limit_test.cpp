@@ -207,6 +207,27 @@ TEST_F(GpuDeviceTest, ForemostLongCopiesAreGlancedAtThreeTimes) {
     EXPECT_GE(glanced["nt_copy_staged_8_default"], 3 * once);
 }
 
+// Long copies are near to each other: one that four kernels, in three geometries each, are ahead of at a glance is sampled, too.
+TEST_F(GpuDeviceTest, ALongCopyBehindTwelveAtAGlanceMayBeTheLimit) {
+    const std::set<std::string> flattered{"nt_copy_16_1_default", "nt_copy_16_2_default", "nt_copy_16_4_default", "nt_copy_16_8_default"};
+    gpu_.launch_us = [&](const std::string& name) {
+        return flattered.contains(name)          ? (gpu_.in_graph ? 44.0 : 40.0)
+               : name == "nt_copy_16_2_together" ? (gpu_.in_graph ? 39.0 : 40.5)
+                                                 : 43.0;
+    };
+    const auto device = open();
+    const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/1024x1024"), rotating());
+    const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
+    EXPECT_NEAR(batch.us[1], 39, 1e-4) << batch.copy;
+    std::set<unsigned> threads;
+    for (const FakeGpu::Launched& launch : gpu_.launches) {
+        if (launch.kernel == "nt_copy_16_2_together") {
+            threads.insert(launch.threads);
+        }
+    }
+    EXPECT_EQ(threads, (std::set<unsigned>{64, 128, 256})) << "programs as small as those of a short row";
+}
+
 // Of few bytes all programs lie on the device at once, and there is nothing to write late among.
 TEST_F(GpuDeviceTest, CopiesThatWriteLateAreTriedBeyondOneMebibyte) {
     gpu_.launch_us = [](const std::string& name) { return name.find("_late") != std::string::npos ? 6.0 : 8.0; };
