@@ -137,7 +137,7 @@ Launch row_launch(Kernel kernel, const Step& s, const Programs& programs, std::i
 /// this process, PyTorch's among them, and locales of the two do not go together.
 class Words {
 public:
-    explicit Words(std::string_view line) : left_(line) {}
+    explicit Words(std::string_view text) : left_(text) {}
 
     std::string_view word() {
         left_.remove_prefix(std::min(left_.find_first_not_of(' '), left_.size()));
