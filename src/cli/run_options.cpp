@@ -74,7 +74,7 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     if (!resume_.empty() && says_what_to_run() && !selection_.names_problems() && !candidates_.names_sources()) {
         throw InputError(
             "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
-            "that the run was begun with, --shapes first");
+            "that the run was begun with, its --shapes, --problem or --study among them");
     }
     SweepOptions options = !resume_.empty() && !says_what_to_run() ? options_from_journal(resume_) : of_words();
     options.command = words;

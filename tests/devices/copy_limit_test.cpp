@@ -173,13 +173,7 @@ TEST_F(GpuDeviceTest, TheFastestCopyInAGraphIsTheLimitThoughAGlanceHasManyAheadO
     const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/16x1024"), rotating());
     const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
     EXPECT_NEAR(batch.us[1], 2.9, 1e-4) << batch.copy;
-    std::set<unsigned> threads;
-    for (const FakeGpu::Launched& launch : gpu_.launches) {
-        if (launch.kernel == "nt_copy_16_8_streaming") {
-            threads.insert(launch.threads);
-        }
-    }
-    EXPECT_EQ(threads, (std::set<unsigned>{32, 64, 128, 256})) << "programs as small as those of a row each";
+    EXPECT_EQ(threads_of("nt_copy_16_8_streaming"), (std::set<unsigned>{32, 64, 128, 256})) << "programs as small as those of a row each";
 }
 
 // What is short is chosen by what it takes where it is measured: a glance may have met another state of launches.
@@ -219,13 +213,7 @@ TEST_F(GpuDeviceTest, ALongCopyBehindTwelveAtAGlanceMayBeTheLimit) {
     const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/1024x1024"), rotating());
     const SampleBatch batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 2});
     EXPECT_NEAR(batch.us[1], 39, 1e-4) << batch.copy;
-    std::set<unsigned> threads;
-    for (const FakeGpu::Launched& launch : gpu_.launches) {
-        if (launch.kernel == "nt_copy_16_2_together") {
-            threads.insert(launch.threads);
-        }
-    }
-    EXPECT_EQ(threads, (std::set<unsigned>{64, 128, 256})) << "programs as small as those of a short row";
+    EXPECT_EQ(threads_of("nt_copy_16_2_together"), (std::set<unsigned>{64, 128, 256})) << "programs as small as those of a short row";
 }
 
 // Of few bytes all programs lie on the device at once, and there is nothing to write late among.

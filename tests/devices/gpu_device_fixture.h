@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "devices/fake_gpu.h"
 #include "devices/gpu/gpu_buffers.h"
@@ -64,6 +66,17 @@ protected:
             batch = device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 4});
         }
         return batch;
+    }
+
+    /// Threads of a program, of each launch of that kernel.
+    std::set<unsigned> threads_of(const std::string& kernel) const {
+        std::set<unsigned> out;
+        for (const FakeGpu::Launched& launch : gpu_.launches) {
+            if (launch.kernel == kernel) {
+                out.insert(launch.threads);
+            }
+        }
+        return out;
     }
 
     /// All that a worker does with a problem.
