@@ -9,13 +9,12 @@
 namespace normtune {
 namespace {
 
-constexpr double normal_median = 0.6744897501960817;  // of |x|
-constexpr std::size_t least_before = 5;               // nights of a level that another is compared with
-constexpr std::size_t least_after = 3;                // one night, or two, may be an accident
-constexpr std::size_t recent = 5;                     // nights that may be of a new level already: they say nothing of the usual noise
-constexpr std::size_t least_usual = 8;                // nights that say what is usual
-constexpr double prior_degrees = 5;                   // how far the usual noise is believed of a few nights
-constexpr double prior_phi = 0.3;                     // what is taken for φ, as if so many nights had said it:
+constexpr std::size_t least_before = 5;  // nights of a level that another is compared with
+constexpr std::size_t least_after = 3;   // one night, or two, may be an accident
+constexpr std::size_t recent = 5;        // nights that may be of a new level already: they say nothing of the usual noise
+constexpr std::size_t least_usual = 8;   // nights that say what is usual
+constexpr double prior_degrees = 5;      // how far the usual noise is believed of a few nights
+constexpr double prior_phi = 0.3;        // what is taken for φ, as if so many nights had said it:
 constexpr double prior_nights = 10;
 constexpr double most_phi = 0.8;
 constexpr double clip_deviations = 3;     // a night is no further from its level than that

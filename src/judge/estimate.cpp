@@ -12,7 +12,7 @@ namespace normtune {
 namespace {
 
 constexpr int rounds_where_unknown = 5;
-constexpr double usual_degrees = 4;       // what the usual noise counts beside a trial's own
+constexpr double degrees_of_usual = 4;    // what the usual noise counts beside a trial's own
 constexpr std::size_t least_in_bin = 16;  // estimates; fewer take the noise of all
 constexpr double noise_where_unknown = 0.01;
 constexpr double least_noise = 0.001;  // of one round: timers tick, so rounds alike to the last digit prove nothing
@@ -131,12 +131,12 @@ Estimate UsualNoise::moderated(const Estimate& estimate) const {
     const double usual = std::max(usual_[bin_of(estimate.center)], least_noise * least_noise) / rounds;
     if (estimate.degrees <= 0) {
         out.variance = usual;
-        out.degrees = known_ ? usual_degrees : 1;
+        out.degrees = known_ ? degrees_of_usual : 1;
         return out;
     }
     if (known_) {
-        const double together = estimate.degrees + usual_degrees;
-        const double mean = (estimate.degrees * estimate.variance + usual_degrees * usual) / together;
+        const double together = estimate.degrees + degrees_of_usual;
+        const double mean = (estimate.degrees * estimate.variance + degrees_of_usual * usual) / together;
         out.variance = std::max(estimate.variance, mean);
         out.degrees = together;
     }

@@ -11,14 +11,14 @@
 namespace normtune {
 namespace {
 
-constexpr std::size_t most = 1000;
+constexpr std::size_t largest_number = 1000;
 
 /// A whole number from `least` to 1000; empty where the text is none.
 std::optional<std::size_t> number(std::string_view text, std::size_t least) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
+    return whole && value >= least && value <= largest_number ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace

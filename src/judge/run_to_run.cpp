@@ -57,7 +57,6 @@ double deviation_about(double middle, std::vector<double> values) {
         value = std::abs(value - middle);
     }
     if (values.size() >= least_copies) {
-        constexpr double normal_median = 0.6744897501960817;  // of |x|
         return median(values) / normal_median;
     }
     double squares = 0;

@@ -65,8 +65,7 @@ SelfCheck check_itself(std::span<const ResultRows> sweeps, CompareSettings setti
         return out;
     }
     out.not_comparable.clear();
-    constexpr double normal_median_square = 0.4549364231195724;  // of x², x normal
-    out.run_to_run = std::sqrt(std::max(0.0, median(squares) / normal_median_square - median(explained)));
+    out.run_to_run = std::sqrt(std::max(0.0, median(squares) / (normal_median * normal_median) - median(explained)));
     out.usual_change = median(changes);
     // Most problems set the threshold, not the noisiest of them.
     std::vector<double> of_problems;

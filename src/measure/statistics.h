@@ -10,6 +10,8 @@ namespace normtune {
 /// `values` need not be sorted and is not empty.
 double quantile(std::span<const double> values, double q);
 double median(std::span<const double> values);
+/// The median of |x|, x of the standard normal distribution: what a median distance is over, to give a standard deviation.
+inline constexpr double normal_median = 0.6744897501960817;
 
 /// Distribution-free confidence interval of the median from order statistics: the narrowest symmetric pair of them
 /// whose coverage 1 − 2·P(Binomial(n, ½) < k) reaches `confidence`. With too few values for that it is [min, max], and

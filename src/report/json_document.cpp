@@ -25,16 +25,16 @@ void write_lines(TextSink& out, std::string_view text, std::string_view margin) 
     }
 }
 
-nlohmann::json whole(int schema_version, nlohmann::json members) {
-    members["schema_version"] = schema_version;
+nlohmann::json whole(int schema, nlohmann::json members) {
+    members["schema_version"] = schema;
     members["normtune_version"] = version();
     return members;
 }
 
 }  // namespace
 
-std::string json_document(int schema_version, nlohmann::json members) {
-    return dumped(whole(schema_version, std::move(members))) + "\n";
+std::string json_document(int schema, nlohmann::json members) {
+    return dumped(whole(schema, std::move(members))) + "\n";
 }
 
 void write_json(TextSink& out, const nlohmann::json& value, std::string_view margin) {
@@ -59,9 +59,9 @@ void write_json_with(TextSink& out, const nlohmann::json& members, std::string_v
     write_lines(out, std::string_view(around).substr(inside), margin);
 }
 
-void write_json_document(TextSink& out, int schema_version, nlohmann::json members, std::string_view list, std::size_t length,
+void write_json_document(TextSink& out, int schema, nlohmann::json members, std::string_view list, std::size_t length,
                          const WriteElement& write) {
-    write_json_with(out, whole(schema_version, std::move(members)), list, length, write, "");
+    write_json_with(out, whole(schema, std::move(members)), list, length, write, "");
     out += "\n";
 }
 

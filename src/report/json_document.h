@@ -28,7 +28,7 @@ nlohmann::json json_if(bool there, const T& value) {
 }
 
 /// The whole document: `members`, the schema's version and normtune's.
-std::string json_document(int schema_version, nlohmann::json members);
+std::string json_document(int schema, nlohmann::json members);
 
 /// Writes the value, each of its further lines behind the margin.
 void write_json(TextSink& out, const nlohmann::json& value, std::string_view margin);
@@ -38,7 +38,7 @@ using WriteElement = std::function<void(std::size_t i, std::string_view margin)>
 void write_json_with(TextSink& out, const nlohmann::json& members, std::string_view list, std::size_t length, const WriteElement& write,
                      std::string_view margin);
 /// The same of a whole document.
-void write_json_document(TextSink& out, int schema_version, nlohmann::json members, std::string_view list, std::size_t length,
+void write_json_document(TextSink& out, int schema, nlohmann::json members, std::string_view list, std::size_t length,
                          const WriteElement& write);
 
 }  // namespace normtune

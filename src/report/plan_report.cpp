@@ -149,43 +149,43 @@ nlohmann::json code_json(const PlannedProblem& problem) {
     nlohmann::json out = nlohmann::json::array();
     for (std::size_t i = 0; i < problem.compiled.size(); ++i) {
         const TrialCode& one = problem.compiled[i];
-        nlohmann::json json{{"key", problem.kept[i].identity()},
+        nlohmann::json code{{"key", problem.kept[i].identity()},
                             {"outcome", one.info ? one.pruned ? "pruned" : "passed" : "compile_failed"}};
         if (!one.reason.empty()) {
-            json["reason"] = one.reason;
+            code["reason"] = one.reason;
         }
         if (one.info) {
-            json["code_hash"] = one.info->code_hash;
-            json["registers"] = one.info->registers.value_or(0);
-            json["spill_bytes"] = one.info->spill_bytes.value_or(0);
-            json["shared_bytes"] = one.info->shared_bytes.value_or(0);
-            json["occupancy"] = one.info->occupancy.value_or(0);
-            json["compile_ms"] = one.info->compile_ms;
-            json["from_cache"] = one.info->from_cache;
+            code["code_hash"] = one.info->code_hash;
+            code["registers"] = one.info->registers.value_or(0);
+            code["spill_bytes"] = one.info->spill_bytes.value_or(0);
+            code["shared_bytes"] = one.info->shared_bytes.value_or(0);
+            code["occupancy"] = one.info->occupancy.value_or(0);
+            code["compile_ms"] = one.info->compile_ms;
+            code["from_cache"] = one.info->from_cache;
         }
-        out.push_back(std::move(json));
+        out.push_back(std::move(code));
     }
     return out;
 }
 
 nlohmann::json problem_json(const Planning& planning, const PlannedProblem& problem) {
     const ProblemPlan& plan = problem.plan;
-    nlohmann::json json{{"problem", to_json(plan.problem)}, {"points", plan.points}, {"kept", plan.kept}};
-    json["pruned"] = json_list(plan.tallies, [](const RuleTally& tally) {
+    nlohmann::json out{{"problem", to_json(plan.problem)}, {"points", plan.points}, {"kept", plan.kept}};
+    out["pruned"] = json_list(plan.tallies, [](const RuleTally& tally) {
         return nlohmann::json{{"rule", tally.rule}, {"reason", tally.reason}, {"count", tally.pruned}, {"lifted", tally.lifted}};
     });
     if (planning.options.list) {
-        json["configurations"] = json_list(problem.kept, [](const Candidate& candidate) { return candidate.identity(); });
+        out["configurations"] = json_list(problem.kept, [](const Candidate& candidate) { return candidate.identity(); });
     }
     if (planning.options.list_pruned) {
-        json["pruned_configurations"] = json_list(problem.pruned, [](const PlannedProblem::Pruned& pruned) {
+        out["pruned_configurations"] = json_list(problem.pruned, [](const PlannedProblem::Pruned& pruned) {
             return nlohmann::json{{"key", pruned.candidate.identity()}, {"rule", pruned.rule}};
         });
     }
     if (planning.options.compile) {
-        json["compiled"] = code_json(problem);
+        out["compiled"] = code_json(problem);
     }
-    return json;
+    return out;
 }
 
 }  // namespace
@@ -246,22 +246,22 @@ std::string plan_keys(const Planning& planning, const Style& style) {
 std::string plan_json(const Planning& planning) {
     const PlanningOptions& options = planning.options;
     const Totals totals = add_up(planning.problems);
-    nlohmann::json json{
+    nlohmann::json out{
         {"device", to_json(options.device)},
         {"space", {{"name", options.space.name}, {"points", options.space.points()}}},
         {"problems", json_list(planning.problems, [&](const PlannedProblem& problem) { return problem_json(planning, problem); })},
         {"totals", {{"points", totals.points}, {"kept", totals.kept}}}};
     if (options.shard) {
-        json["shard"] = {{"index", options.shard->index},
-                         {"count", options.shard->count},
-                         {"problems", options.problems.size()},
-                         {"share_of_work", planning.of_work}};
+        out["shard"] = {{"index", options.shard->index},
+                        {"count", options.shard->count},
+                        {"problems", options.problems.size()},
+                        {"share_of_work", planning.of_work}};
     }
     if (planning.has_code()) {
-        json["compiler"] = planning.compiler;
-        json["compile_s"] = planning.compile_s;
+        out["compiler"] = planning.compiler;
+        out["compile_s"] = planning.compile_s;
     }
-    return json_document(plan_schema_version, std::move(json));
+    return json_document(plan_schema_version, std::move(out));
 }
 
 }  // namespace normtune

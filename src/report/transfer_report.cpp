@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr int transfer_schema_version = 1;
 
-constexpr std::string_view note =
+constexpr std::string_view transfer_note =
     "The loss of the one's winners on the other, against the best measured there: an estimate; ±: half of its 95% interval, in percentage "
     "points. judged: problems where that winner was measured. mean: geometric.\n";
 
@@ -27,7 +27,7 @@ std::string side_text(const std::string& name, const DeviceInfo& device) {
 Section in_all(const Transfer& transfer) {
     Section section{
         fmt::format("Winners of {} on {}", side_text(transfer.from_name, transfer.from), side_text(transfer.to_name, transfer.to)),
-        Table("problems|>judged|>mean loss|>worst|on"), std::string(note)};
+        Table("problems|>judged|>mean loss|>worst|on"), std::string(transfer_note)};
     for (const LossGroup& group : transfer.groups) {
         section.table.add({group.op.empty() ? "all" : fmt::format("{} {}", group.op, group.mode), judged_text(group), mean_text(group),
                            worst_text(group), group.worst > 0 ? group.worst_on->problem().key() : ""});

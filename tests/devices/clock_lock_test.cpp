@@ -21,7 +21,7 @@
 namespace normtune::cuda {
 namespace {
 
-constexpr const char* device = "0000:18:00.0";
+constexpr const char* device_id = "0000:18:00.0";
 
 class ClockLockTest : public ::testing::Test {
 protected:
@@ -52,7 +52,7 @@ protected:
         if (child == 0) {
             setpgid(0, 0);
             try {
-                const ClockLock lock(NORMTUNE_EXECUTABLE, device, 1410);
+                const ClockLock lock(NORMTUNE_EXECUTABLE, device_id, 1410);
                 while (true) {
                     pause();
                 }
@@ -73,7 +73,7 @@ protected:
 };
 
 TEST_F(ClockLockTest, TheFakeIsOpenedAsTheRealOneIs) {
-    const gpu::ClockState clocks = read_clocks(device);
+    const gpu::ClockState clocks = read_clocks(device_id);
     EXPECT_EQ(clocks.mhz, 1980);
     EXPECT_EQ(clocks.memory_mhz, 2619);
     EXPECT_EQ(clocks.throttle_reasons, std::vector<std::string>{"sw_power_cap"});
@@ -82,12 +82,12 @@ TEST_F(ClockLockTest, TheFakeIsOpenedAsTheRealOneIs) {
 
 TEST_F(ClockLockTest, IsGivenBackAtTheEndAndOnAnError) {
     {
-        const ClockLock lock(NORMTUNE_EXECUTABLE, device, 1410);
+        const ClockLock lock(NORMTUNE_EXECUTABLE, device_id, 1410);
         EXPECT_EQ(notes(), "lock 1410\n");
     }
     EXPECT_EQ(notes(), "lock 1410\nunlock 0\n");
     try {
-        const ClockLock lock(NORMTUNE_EXECUTABLE, device, 1200);
+        const ClockLock lock(NORMTUNE_EXECUTABLE, device_id, 1200);
         throw std::runtime_error("what a sweep throws");
     } catch (const std::runtime_error&) {
         EXPECT_EQ(notes(), "lock 1410\nunlock 0\nlock 1200\nunlock 0\n");
@@ -104,7 +104,7 @@ TEST_F(ClockLockTest, IsGivenBackWhereNothingOfTheProcessRunsAnyMore) {
 
 TEST_F(ClockLockTest, IsGivenBackWhereItsKeeperWasKilled) {
     {
-        const ClockLock lock(NORMTUNE_EXECUTABLE, device, 1410);
+        const ClockLock lock(NORMTUNE_EXECUTABLE, device_id, 1410);
         kill(lock.keeper(), SIGKILL);
     }
     EXPECT_EQ(notes(), "lock 1410\nunlock 0\n");
@@ -123,7 +123,7 @@ TEST_F(ClockLockTest, WhatTheDriverDoesNotPermitIsOneLine) {
               "--lock-clocks 1410: the driver does not lock the clock of 0000:19:00.0 (Not Found); root may, where "
               "the GPU can do it; leave it out");
     setenv("FAKE_NVML_REFUSES", "4", 1);
-    EXPECT_EQ(refusal(device),
+    EXPECT_EQ(refusal(device_id),
               "--lock-clocks 1410: the driver does not lock the clock of 0000:18:00.0 (Insufficient Permissions); root may, "
               "where the GPU can do it; leave it out");
     EXPECT_EQ(notes(), "");

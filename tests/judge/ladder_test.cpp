@@ -35,7 +35,7 @@ Losses by_hand(const std::vector<Hand>& shapes) {
     return out;
 }
 
-constexpr double none = not_measured;
+constexpr double unmeasured = not_measured;
 
 TEST(Ladder, OneStepServesAllWhereOneCan) {
     const Losses losses = by_hand({{1, 128, {0, 0.01}}, {1, 256, {0.03, 0.01}}, {1, 512, {0, 0.02}}});
@@ -68,7 +68,7 @@ TEST(Ladder, RowsSplitABandWhereThatTakesFewerSteps) {
 }
 
 TEST(Ladder, AStepWasMeasuredOnEveryShapeThatItServes) {
-    const Losses losses = by_hand({{1, 128, {0, 0.01}}, {1, 256, {none, 0.01}}, {1, 512, {0, none}}});
+    const Losses losses = by_hand({{1, 128, {0, 0.01}}, {1, 256, {unmeasured, 0.01}}, {1, 512, {0, unmeasured}}});
     const Ladder ladder = fit_ladder(losses, 0.02).value();
     EXPECT_EQ(ladder.steps(), 2u);
     for (const ShapeLosses& shape : losses.shapes) {
@@ -81,7 +81,7 @@ TEST(Ladder, NoneWhereAShapeHasNothingWithinTheTolerance) {
     EXPECT_FALSE(fit_ladder(losses, 0.02));
     EXPECT_DOUBLE_EQ(least_tolerance(losses, 0).value(), 0.04);
     EXPECT_DOUBLE_EQ(least_tolerance(losses, 1).value(), 0.05);
-    EXPECT_FALSE(least_tolerance(by_hand({{1, 128, {none, none}}}), 0));
+    EXPECT_FALSE(least_tolerance(by_hand({{1, 128, {unmeasured, unmeasured}}}), 0));
 }
 
 /// The fewest cells of bands of N cut over M, by trying every partition.
@@ -157,7 +157,7 @@ TEST(Ladder, HasAsFewStepsAsTryingEveryPartition) {
                 Hand shape{rows, cols, {}};
                 for (int p = 0; p < 5; ++p) {
                     const int drawn = value(random);
-                    shape.losses.push_back(drawn == 9 ? none : drawn < 6 ? 0.01 * drawn / 6 : 0.5);
+                    shape.losses.push_back(drawn == 9 ? unmeasured : drawn < 6 ? 0.01 * drawn / 6 : 0.5);
                 }
                 shapes.push_back(shape);
             }

@@ -13,7 +13,7 @@ using testing::narrow;
 using testing::problem_of;
 using testing::wide;
 
-constexpr const char* many = "w32.t1024.r1.row.registers.masked.per_row";
+constexpr const char* many_warps = "w32.t1024.r1.row.registers.masked.per_row";
 
 std::vector<Results> device(const std::string& arch, int compute_units, const std::vector<testing::Times>& times) {
     std::vector<Results> runs(1);
@@ -58,7 +58,7 @@ TEST(NearestDevice, ItsLossElsewhereIsSaid) {
 }
 
 TEST(NearestDevice, AWinnerThatCannotRunThereMakesRoomForTheNextBest) {
-    const std::vector<std::vector<Results>> devices{device("sm_90", 132, {{many, 10}, {wide, 12}, {narrow, 11}})};
+    const std::vector<std::vector<Results>> devices{device("sm_90", 132, {{many_warps, 10}, {wide, 12}, {narrow, 11}})};
     DeviceInfo target = testing::gpu();
     target.arch = "sm_120";
     target.max_threads_per_program = 512;
@@ -72,7 +72,7 @@ TEST(NearestDevice, AWinnerThatCannotRunThereMakesRoomForTheNextBest) {
     EXPECT_EQ(records[0].measurement->rank, 0);
     EXPECT_EQ(records[1].candidate.key(), narrow);
     EXPECT_EQ(records[1].measurement->rank, 1);
-    const Proposal nothing = propose({device("sm_90", 132, {{many, 10}})}, "sm_120", target);
+    const Proposal nothing = propose({device("sm_90", 132, {{many_warps, 10}})}, "sm_120", target);
     EXPECT_EQ(nothing.empty.size(), 1u);
     EXPECT_TRUE(nothing.runs.at(0).records.empty());
 }

@@ -12,7 +12,7 @@ using testing::NoiseShape;
 using testing::synthetic_rows;
 using testing::SyntheticSweep;
 
-constexpr int comparisons = 12;
+constexpr int drawn_comparisons = 12;
 
 class Rates : public ::testing::TestWithParam<NoiseShape> {
 protected:
@@ -20,7 +20,7 @@ protected:
     double called(double slowdown, bool faster_too) const {
         double count = 0;
         double pairs = 0;
-        for (int i = 0; i < comparisons; ++i) {
+        for (int i = 0; i < drawn_comparisons; ++i) {
             SyntheticSweep sweep;
             sweep.noise = GetParam();
             sweep.seed = static_cast<std::uint64_t>(1000 + 2 * i);

@@ -13,13 +13,13 @@ using testing::narrow;
 using testing::problem_of;
 using testing::wide;
 
-constexpr const char* other = "w8.t256.r1.row.registers.masked.per_row";
+constexpr const char* other_key = "w8.t256.r1.row.registers.masked.per_row";
 
 Results first_device() {
     Results results;
     add(results, problem_of(1, 1024), {{narrow, 10.0}, {wide, 12.0}});
     add(results, problem_of(8, 1024), {{narrow, 10.0}, {wide, 12.0}});
-    add(results, problem_of(64, 1024), {{other, 10.0}, {wide, 12.0}});
+    add(results, problem_of(64, 1024), {{other_key, 10.0}, {wide, 12.0}});
     add(results, problem_of(512, 1024), {{narrow, 10.0}});
     return results;
 }
@@ -78,7 +78,7 @@ TEST(Transfer, TheOutcomeSaysWhyAWinnerHasNoTime) {
     Sides sides;
     Record failed = sides.second.records[0];
     failed.problem = problem_of(64, 1024);
-    failed.candidate = Candidate::parse(other);
+    failed.candidate = Candidate::parse(other_key);
     failed.measurement.reset();
     failed.outcome = Outcome::launch_failed;
     sides.second.records.push_back(failed);

@@ -18,7 +18,7 @@ struct Expected {
     int values;   // of one fp32 value a row
 };
 
-constexpr Expected expected[] = {
+constexpr Expected expected_ops[] = {
     {Op::rms_norm, Mode::forward, "x gamma >y >rstd", "x gamma >y >rstd", 2, 1, 1},
     {Op::rms_norm, Mode::backward, "x gamma dy rstd >dx >dgamma", "x gamma <>dy rstd >dgamma", 3, 2, 1},
     {Op::rms_norm, Mode::full, "x gamma dy >y >rstd >dx >dgamma", "x gamma <>dy >y >rstd >dgamma", 5, 3, 2},
@@ -83,7 +83,7 @@ void expect_contract(const Operation& op) {
 }
 
 TEST(Ops, HaveTheTensorsAndBytesOfEachModeAndOption) {
-    for (const Expected& want : expected) {
+    for (const Expected& want : expected_ops) {
         for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
             for (const Dtype weights : {dtype, Dtype::fp32}) {
                 for (const Casting casting : {Casting::llama, Casting::gemma, Casting::none}) {

@@ -24,10 +24,10 @@ TEST(Sections, AreTextMarkdownCsvAndJson) {
     EXPECT_EQ(sections_text(two_tables(), ReportFormat::csv, {}), "name,us\r\nb,2\r\na,10\r\nc,7\r\n\r\nmodel\r\nx|y\r\n");
     const std::string markdown = sections_text(two_tables(), ReportFormat::markdown, {});
     EXPECT_NE(markdown.find("### First\n\n| name | us |\n|---|--:|\n"), std::string::npos) << markdown;
-    const nlohmann::json json = nlohmann::json::parse(sections_text(two_tables(), ReportFormat::json, {}));
-    EXPECT_EQ(json.at("tables").at(0).at("columns"), (nlohmann::json{"name", "us"}));
-    EXPECT_EQ(json.at("tables").at(0).at("rows").at(1), (nlohmann::json{"a", "10"}));
-    EXPECT_EQ(json.at("tables").at(1).at("note"), "None.\n");
+    const nlohmann::json parsed = nlohmann::json::parse(sections_text(two_tables(), ReportFormat::json, {}));
+    EXPECT_EQ(parsed.at("tables").at(0).at("columns"), (nlohmann::json{"name", "us"}));
+    EXPECT_EQ(parsed.at("tables").at(0).at("rows").at(1), (nlohmann::json{"a", "10"}));
+    EXPECT_EQ(parsed.at("tables").at(1).at("note"), "None.\n");
 }
 
 TEST(Sections, AreArrangedWhereATableHasTheColumn) {

@@ -199,7 +199,7 @@ constexpr torch::Driver driver{get_error_name,
                                stream_synchronize,
                                launch_kernel};
 
-constexpr const char* table = R"(normtune_kernels 2
+constexpr const char* launcher_table = R"(normtune_kernels 2
 code a.cubin
 code b.cubin
 code missing.cubin
@@ -246,7 +246,7 @@ protected:
     Fake fake_;
     ScratchFolder folder_;
     torch::Work work_;
-    torch::Launcher launcher_{folder_.path(), torch::Table::read(table), driver};
+    torch::Launcher launcher_{folder_.path(), torch::Table::read(launcher_table), driver};
 };
 
 TEST_F(TorchLauncher, LoadsCodeOnceAndLaunchesWhatThePlanSays) {

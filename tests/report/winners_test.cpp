@@ -158,8 +158,8 @@ TEST(Winners, WhatWasUnderWayIsNamedWhereNothingIsComplete) {
 
 TEST(Winners, JsonHasWhatTheTableHas) {
     const Results results = two_problems();
-    const nlohmann::json json = nlohmann::json::parse(winners_json({&results, 1}));
-    const nlohmann::json& winner = json.at("runs").at(0).at("winners").at(0);
+    const nlohmann::json parsed = nlohmann::json::parse(winners_json({&results, 1}));
+    const nlohmann::json& winner = parsed.at("runs").at(0).at("winners").at(0);
     EXPECT_EQ(winner.at("configuration").at("key"), results.records[1].candidate.key());
     EXPECT_EQ(winner.at("p50_us"), 10.0);
     EXPECT_EQ(winner.at("tied"), 1);

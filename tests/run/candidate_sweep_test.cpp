@@ -22,7 +22,7 @@ using testing::small_sweep;
 using testing::TemporaryFolder;
 using testing::write_candidate;
 
-constexpr const char* script =
+constexpr const char* vendor_script =
     "seed: 1\nnoise: {sigma: 0.002}\ntimings:\n  - {config: 'vendor:*', copies: 1.05}\n  - {config: '*.r4.*', copies: 1.1}\n"
     "  - {config: '*', copies: 1.4}\n";
 
@@ -33,7 +33,7 @@ Folder vendor(const TemporaryFolder& folder, const std::string& name = "vendor",
 }
 
 SweepOptions with_candidate(const TemporaryFolder& folder, const std::string& out = "out") {
-    SweepOptions options = small_sweep(folder, script, out);
+    SweepOptions options = small_sweep(folder, vendor_script, out);
     options.candidates.folders = {vendor(folder)};
     return options;
 }
@@ -147,7 +147,8 @@ TEST(CandidateSweep, AFaultIsAnOutcomeAndTheOthersGoOn) {
     const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = with_candidate(folder);
-    folder.write("script.yaml", std::string(script) + "faults:\n  - {config: 'vendor:*', at: verify, do: incorrect, text: y is off}\n");
+    folder.write("vendor_script.yaml",
+                 std::string(vendor_script) + "faults:\n  - {config: 'vendor:*', at: verify, do: incorrect, text: y is off}\n");
     const SweepResult result = run_sweep(options, sink);
     EXPECT_EQ(of(result, "vendor:norm_v2").outcome, Outcome::incorrect);
     EXPECT_EQ(of(result, "vendor:norm_v2").reason, "y is off");
@@ -172,7 +173,7 @@ TEST(CandidateSweep, TheStoreKeepsWhatWasFoundBesideItApart) {
     const TemporaryFolder folder;
     RecordingSink sink;
     const auto race = [&](const std::string& out, bool candidate) {
-        SweepOptions options = small_sweep(folder, script, out);
+        SweepOptions options = small_sweep(folder, vendor_script, out);
         options.strategy = find_strategy("racing");
         options.store = folder / "winners.sqlite3";
         if (candidate) {
@@ -184,7 +185,7 @@ TEST(CandidateSweep, TheStoreKeepsWhatWasFoundBesideItApart) {
     EXPECT_FALSE(stored(race("plain", false)));
     EXPECT_FALSE(stored(race("vendor", true)));
     EXPECT_TRUE(stored(race("plain2", false)));
-    SweepOptions again = small_sweep(folder, script, "again");
+    SweepOptions again = small_sweep(folder, vendor_script, "again");
     again.strategy = find_strategy("racing");
     again.store = folder / "winners.sqlite3";
     again.candidates.folders = {KernelFolder::load(folder.path("vendor"))};
@@ -263,7 +264,7 @@ TEST(CandidateSweep, TunablesAreTrialsLikeOwnConfigurations) {
     one.resume = true;
     EXPECT_EQ(run_sweep(one, sink).results.records.size(), 1U);
     EXPECT_EQ(options_from_journal(one.out_folder).candidates.only, best.candidate.identity());
-    one = small_sweep(folder, script, "none");
+    one = small_sweep(folder, vendor_script, "none");
     one.candidates = {options.candidates.folders, true, "tuned:norm_v2.THREADS=1024.VECTOR=2"};
     EXPECT_NE(refusal(one).find("no tuned:norm_v2.THREADS=1024.VECTOR=2 is left on the selected problems"), std::string::npos)
         << refusal(one);

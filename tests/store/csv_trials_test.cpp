@@ -96,16 +96,16 @@ TEST(CsvTrials, OfSeveralDevicesAreRefused) {
     EXPECT_EQ(error_of(csv_of(results)).find("results.csv:6: is of another device, 'another'"), 0U) << error_of(csv_of(results));
 }
 
-constexpr const char* header = "op,mode,dtype,casting,rows,cols,config,outcome,p50_us,";
+constexpr const char* csv_header = "op,mode,dtype,casting,rows,cols,config,outcome,p50_us,";
 constexpr const char* trial = "rms_norm,forward,bf16,llama,8,1024,w4.t128.r1.row.registers.masked.per_row,passed,2,";
 
 /// Of a file with one more column.
 std::string error_with(const std::string& column, const std::string& cell) {
-    return error_of(header + column + "\n" + trial + cell + "\n");
+    return error_of(csv_header + column + "\n" + trial + cell + "\n");
 }
 
 TEST(CsvTrials, WhatAnOlderFileLacksHasItsDefault) {
-    const std::string csv = std::string(header) + "row_stride,weight_dtype,cold\n" + trial + "2048,fp32,FALSE\n" + trial + ",,True\n" +
+    const std::string csv = std::string(csv_header) + "row_stride,weight_dtype,cold\n" + trial + "2048,fp32,FALSE\n" + trial + ",,True\n" +
                             "rms_norm,forward,fp16,llama,8,512,w4.t128.r1.row.registers.masked.per_row,passed,2,,,\n";
     const Results read = parse_results_csv(csv, "results.csv");
     EXPECT_EQ(read.records.at(0).problem.key(), "rms_norm/forward/bf16/llama/8x1024/stride2048/w_fp32");
@@ -130,7 +130,7 @@ TEST(CsvTrials, ImpossibleValuesAreRefused) {
     EXPECT_EQ(error_with("memory_mib", "-1"), "results.csv:2: memory_mib is '-1'; a number of at least 0 belongs there");
     EXPECT_EQ(error_with("memory_mib", "1e300"), "results.csv:2: memory_mib is '1e300'; that is more than there can be");
     EXPECT_EQ(error_with("row_stride", "512"), "results.csv:2: a row_stride of 512 is less than the 1024 columns");
-    std::string unmeasured = std::string(header) + "rank\n" + trial + "1\n";
+    std::string unmeasured = std::string(csv_header) + "rank\n" + trial + "1\n";
     unmeasured.replace(unmeasured.rfind(",2,"), 3, ",,");
     EXPECT_EQ(error_of(unmeasured), "results.csv:2: was measured, but p50_us is not there");
 }

@@ -8,7 +8,7 @@ namespace normtune {
 namespace {
 
 const Shape own{1024, 4096, 4096};
-const Shape strided{1024, 512, 576};
+const Shape strided_shape{1024, 512, 576};
 
 std::vector<Shape> of(const Shape& shape, Backend backend) {
     DeviceInfo device;
@@ -25,7 +25,7 @@ bool has_gap(const Shape& shape) {
 
 TEST(Companions, AreFewAndOfOtherRows) {
     for (const Backend backend : {Backend::cuda, Backend::hip, Backend::cpu}) {
-        for (const Shape& shape : {own, strided}) {
+        for (const Shape& shape : {own, strided_shape}) {
             const std::vector<Shape> found = of(shape, backend);
             EXPECT_EQ(found.size(), backend == Backend::cpu ? 5U : 3U);
             EXPECT_EQ(std::count(found.begin(), found.end(), shape), 0);
@@ -37,7 +37,7 @@ TEST(Companions, AreFewAndOfOtherRows) {
 
 // One of a GPU's companions needs machine code of its own: it has both, columns and a stride that the others have not.
 TEST(Companions, OfAGpuShareTheProblemsCodeButOne) {
-    for (const Shape& shape : {own, strided}) {
+    for (const Shape& shape : {own, strided_shape}) {
         int others = 0;
         for (const Shape& companion : of(shape, Backend::cuda)) {
             if (companion.cols == shape.cols && companion.row_stride == shape.row_stride) {

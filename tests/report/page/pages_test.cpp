@@ -15,7 +15,7 @@ using testing::failed_record;
 using testing::measured_record;
 using testing::problem_of;
 
-const std::string evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\xE2\x80\xA8'\"&";
+const std::string hostile_name = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\xE2\x80\xA8'\"&";
 
 template <typename Write>
 std::string text_of(const Write& write) {
@@ -71,8 +71,8 @@ TEST(Pages, DataIsThatOfTheRecords) {
 }
 
 TEST(Pages, ForeignTextIsNoMarkup) {
-    const Results results = run_with(evil);
-    const std::string page = text_of([&](TextSink& out) { write_run_page(out, RunView(results), evil); });
+    const Results results = run_with(hostile_name);
+    const std::string page = text_of([&](TextSink& out) { write_run_page(out, RunView(results), hostile_name); });
     EXPECT_EQ(page.find("<script>alert"), std::string::npos);
     EXPECT_EQ(page.find("<img"), std::string::npos);
     EXPECT_EQ(page.find("\xE2\x80\xA8"), std::string::npos);
