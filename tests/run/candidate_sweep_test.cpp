@@ -147,7 +147,7 @@ TEST(CandidateSweep, AFaultIsAnOutcomeAndTheOthersGoOn) {
     const TemporaryFolder folder;
     RecordingSink sink;
     SweepOptions options = with_candidate(folder);
-    folder.write("vendor_script.yaml",
+    folder.write("script.yaml",
                  std::string(vendor_script) + "faults:\n  - {config: 'vendor:*', at: verify, do: incorrect, text: y is off}\n");
     const SweepResult result = run_sweep(options, sink);
     EXPECT_EQ(of(result, "vendor:norm_v2").outcome, Outcome::incorrect);
