@@ -187,7 +187,7 @@ TEST_P(HipArchitecture, CompilesTheDefaultSpace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, HipArchitecture,
-                         ::testing::Values(Target{"gfx90a", 6}, Target{"gfx942", 2}, Target{"gfx1030", 6}, Target{"gfx1100", 6}),
+                         ::testing::Values(Target{"gfx90a", 12}, Target{"gfx942", 4}, Target{"gfx1030", 12}, Target{"gfx1100", 12}),
                          [](const auto& target) { return std::string(target.param.arch); });
 
 }  // namespace

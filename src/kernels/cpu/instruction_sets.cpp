@@ -24,14 +24,18 @@ PassSet filled(AddForward add_forward, AddBackward add_backward) {
 
 std::vector<const PassSet*> usable_pass_sets() {
     std::vector<const PassSet*> sets;
-#if defined(__x86_64__)
+#if defined(NORMTUNE_AVX2) || defined(NORMTUNE_AVX512)
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+#endif
+#if defined(NORMTUNE_AVX512)
     if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq")) {
         static const PassSet set = filled(avx512::add_forward, avx512::add_backward);
         sets.push_back(&set);
     }
+#endif
+#if defined(NORMTUNE_AVX2)
     if (avx2) {
         static const PassSet set = filled(avx2::add_forward, avx2::add_backward);
         sets.push_back(&set);
@@ -56,7 +60,8 @@ const PassSet& chosen_pass_set() {
         names += names.empty() ? "" : ", ";
         names += set->name;
     }
-    throw InputError(fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this processor runs; known: {}", wanted, names));
+    throw InputError(
+        fmt::format("NORMTUNE_CPU_ISA={}: not an instruction set that this build has and this processor runs; known: {}", wanted, names));
 }
 
 std::string arch_name(const PassSet& set) {

@@ -59,7 +59,7 @@ std::shared_ptr<CompiledKernels> CompiledKernels::compile(const std::string& sou
     std::ofstream(base + ".cpp") << text;
     // Without the sanitizer's library (-nostdlib): the prelude has the functions that it would have.
     const std::string command = fmt::format(
-        "{} -std=c++20 -O1 -fno-strict-aliasing -fno-exceptions -w -shared -fPIC -nostdlib -fsanitize=thread "
+        "{} -std=c++20 -Og -fno-strict-aliasing -fno-exceptions -w -shared -fPIC -nostdlib -fsanitize=thread "
         "-I{}/tests {}.cpp -o {}.so 2> {}.log",
         NORMTUNE_CXX, NORMTUNE_SOURCE_DIR, base, base, base);
     if (std::system(command.c_str()) != 0) {
