@@ -47,6 +47,7 @@ constexpr Case cases[]{
     {"rms_norm/backward/bf16/llama/2048x512", "w8.t64.r4.row.registers.even.packed.beside.tile64x32x4.parts32"},
     {"fused_add_rms_norm/backward/bf16/llama/2047x4096", "w8.t256.r1.row.registers.even.per_row.beside.tile64x16x4.parts16.pc8"},
     {"rms_norm/backward/fp16/gemma/333x512", "w8.t64.r4.row.registers.even.packed.beside.tile64x32x4.parts16.pc16"},
+    {"rms_norm/backward/bf16/llama/16x16384", "w4.t128.r1.row.registers.even.per_row.gamma_before.beside.tile64x128x4.c8"},
     {"rms_norm/forward/bf16/llama/1024x65536", "w16.t512.r1.row.registers.even.per_row.c4"},
     {"rms_norm/forward/bf16/llama/512x131072", "w32.t1024.r1.row.registers.even.persistent_strided.c16"},
     {"rms_norm/backward/bf16/llama/1024x65536", "w16.t512.r1.row.registers.even.persistent_strided.c8"},

@@ -69,9 +69,9 @@ private:
         const bool partials = (sums || beside) && partial_rows(c_, problem_, device_) > 0;
         Launch launch = row_kernel("nt_backward", true);
         if (beside) {
-            launch.cluster[0] = c_.reduce_cluster;
-            launch.grid[0] =
-                (programs_beside(c_, problem_) + launch.grid[0] + c_.reduce_cluster - 1) / c_.reduce_cluster * c_.reduce_cluster;
+            const int cluster = std::max(c_.cluster, c_.reduce_cluster);  // one of them is 1
+            launch.cluster[0] = cluster;
+            launch.grid[0] = (programs_beside(c_, problem_) + launch.grid[0] + cluster - 1) / cluster * cluster;
         }
         launch.cooperative = partials && c_.dgamma == DgammaMethod::cooperative;
         launch.arguments = {pointer("x", operation_.backward_input()),

@@ -176,13 +176,16 @@ std::vector<BackendLimit> gpu_limits() {
     add("beside.parts", "a part of dgamma's rows would have none", {Axis::dgamma, Axis::reduce_parts},
         [](C c, P p, D) { return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || c.reduce_parts <= p.shape.rows; },
         {methods({{Method::beside}})});
-    add("beside.cluster", "a cluster's programs are some of the parts of dgamma's rows, on sm_90 or newer",
-        {Axis::dgamma, Axis::reduce_parts, Axis::reduce_cluster},
+    add("beside.cluster", "a cluster's programs are some of the parts of dgamma's rows, on sm_90 or newer, and none has a part of dx's row",
+        {Axis::dgamma, Axis::reduce_parts, Axis::reduce_cluster, Axis::cluster},
         [](C c, P p, D d) {
             return !has_dgamma(p) || c.dgamma != DgammaMethod::beside || c.reduce_cluster == 1 ||
-                   (c.reduce_parts % c.reduce_cluster == 0 && has_sm_90(d));
+                   (c.reduce_parts % c.reduce_cluster == 0 && c.cluster == 1 && has_sm_90(d));
         },
         {methods({{Method::beside}})});
+    add("cluster.beside", "programs that sum dgamma beside those of dx are whole clusters, too",
+        {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts, Axis::cluster},
+        [](C c, P p, D) { return c.cluster == 1 || programs_beside(c, p) % c.cluster == 0; }, {methods({{Method::beside}})});
     add("reload.in_place", "reload reads the unrounded sum's residual twice, and in place s has taken its memory", {Axis::residency},
         [](C c, P p, D) {
             const Operation& op = p.operation;
@@ -200,8 +203,9 @@ std::vector<BackendLimit> gpu_limits() {
         [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
     add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}),
         [](C c, P p, D d) { return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d); });
-    add("cluster.dgamma", "programs of a cluster have sums of dgamma that a launch of its own adds up: partials, published or split",
-        {Axis::dgamma, Axis::cluster}, [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma); });
+    add("cluster.dgamma", "of clusters dgamma is summed by a launch of its own, partials, published or split, or beside",
+        {Axis::dgamma, Axis::cluster},
+        [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma) || c.dgamma == DgammaMethod::beside; });
     add("dependent_launch", "a launch that begins before the one ahead has ended takes sm_90 or newer", {Axis::dependent_launch},
         [](C c, P, D d) { return c.dependent_launch == DependentLaunch::off || has_sm_90(d); });
     add("dependent_launch.cooperative", "a cooperative launch begins once all its programs fit at the same time",

@@ -140,6 +140,14 @@ TEST(LaunchPlan, PartsOfDgammaAreProgramsAheadOfThoseOfDx) {
     EXPECT_EQ(tiles.workspace_bytes, 1024 + 2 * 4096 * 4) << "a counter of each of 256 tiles";
 }
 
+TEST(LaunchPlan, OfClustersTheProgramsThatSumDgammaAreClustersToo) {
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/13x8192", "w4.t128.r1.row.registers.even.per_row.beside.tile64x128x4.c8");
+    ASSERT_EQ(kernels(p), std::vector<std::string>{"nt_backward"});
+    EXPECT_EQ(p.launches[0].grid[0], 64 + 13 * 8);
+    EXPECT_EQ(p.launches[0].cluster[0], 8);
+    EXPECT_EQ(p.workspace_bytes, 0);
+}
+
 TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
     const std::string key = "w16.t128.r8.row.registers.even.persistent_strided.s2.published.tile256x8x4.h2";
     const LaunchPlan many = plan("rms_norm/backward/bf16/llama/8192x1024", key.c_str());

@@ -124,9 +124,9 @@ Launch launch_of(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, int th
             {}};
 }
 
-/// The main kernel's: each program is a cluster, or parts of dgamma's rows are.
+/// The main kernel's: each program is a cluster, or parts of dgamma's rows are, never both.
 Launch row_launch(Kernel kernel, const Step& s, const Programs& programs, std::int64_t beside) {
-    const std::int64_t cluster = beside > 0 ? s.reduce_cluster : s.cluster;
+    const std::int64_t cluster = std::max(s.cluster, beside > 0 ? s.reduce_cluster : 1);
     const std::int64_t wanted = programs.count * s.cluster + beside;
     Launch launch = launch_of(kernel, ceil_div(wanted, cluster) * cluster, 1, s.threads, s.shared_bytes);
     launch.cluster = static_cast<unsigned>(cluster);

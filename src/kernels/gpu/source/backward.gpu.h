@@ -178,6 +178,15 @@ NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
     return bytes;
 }
 
+/// The first programs of the launch, in whole clusters: each sums a part of the rows of a tile of dgamma's columns. Those of dx follow.
+NT_CONSTANT constexpr int nt_programs_beside() {
+#if NT_IS(DGAMMA, beside)
+    return nt_affine ? nt_reduce_tiles * NT_REDUCE_PARTS : 0;
+#else
+    return 0;
+#endif
+}
+
 NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
 nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma, float* partials, unsigned* counter,
             long long rows, int programs, int rows_per_program) {
@@ -187,7 +196,10 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
 
     char* shared = nt_dynamic_shared();
     unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_BACKWARD);
-    nt_begin_in_cluster(cluster_barriers);
+    const bool sums_beside = nt_programs_beside() > 0 && nt_program_x() < nt_programs_beside();
+    if (!sums_beside) {
+        nt_begin_in_cluster(cluster_barriers);
+    }
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
         nt_await_previous_launch();  // before nt_reduce may begin: it would take what the launch before this one published
     }
@@ -205,17 +217,12 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
     }
 #if NT_IS(DGAMMA, beside)
-    // The first programs have a part of the rows of a tile of dgamma's columns each; those of dx follow.
-    if constexpr (nt_affine) {
-        if (nt_program_x() < nt_programs_beside) {
-            nt_sum_beside(x, dy, rstd, rows, dgamma, partials, counter, shared);
-            return;
-        }
+    if (sums_beside) {
+        nt_sum_beside(x, dy, rstd, rows, dgamma, partials, counter, shared);
+        return;
     }
-    const int program = nt_program_x() - nt_programs_beside;
-#else
-    const int program = nt_cluster_index();
 #endif
+    const int program = nt_cluster_index() - nt_programs_beside() / NT_CLUSTER;
     const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
     nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_BACKWARD);
     nt_scales scales(rstd, walk);

@@ -66,9 +66,6 @@ NT_CONSTANT constexpr int nt_sent_at() {
 }
 NT_CONSTANT constexpr int nt_sent_barrier_at() { return nt_align16(nt_sent_at() + NT_REDUCE_CLUSTER * NT_REDUCE_COLS * 4); }
 NT_CONSTANT constexpr int nt_beside_bytes() { return NT_REDUCE_CLUSTER > 1 ? nt_sent_barrier_at() + 16 : nt_sent_at(); }
-/// Programs that sum dgamma: a part of the rows of a tile of columns each. Those of a cluster have parts of one tile.
-constexpr int nt_programs_beside = nt_affine ? nt_reduce_tiles * NT_REDUCE_PARTS : 0;
-
 /// In a program that publishes sums of a tile: where it is the last of them, it adds them all up. The others have come here, too, so
 /// who waits for their sums waits for no program that has not begun.
 NT_DEVICE void nt_finish_parts(float* partials, unsigned* counters, int tile, void* dgamma, float* scratch) {
@@ -92,7 +89,7 @@ NT_DEVICE void nt_emit_parts(void* dgamma, float* partials, int published, int c
     }
 }
 
-/// The whole of a program that sums dgamma.
+/// The whole of a program that sums dgamma. Those of a reduce cluster have parts of one tile; where dx has the clusters they know nothing of them.
 NT_DEVICE void nt_sum_beside(const void* x, const void* dy, const float* rstd, long long rows, void* dgamma, float* partials, unsigned* counters,
                              char* shared) {
     float* const scratch = reinterpret_cast<float*>(shared);
