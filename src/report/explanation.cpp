@@ -85,13 +85,14 @@ std::string gpu_words(const Configuration& c, const Problem& problem, const Devi
     const char* taker = c.cluster > 1 ? "cluster" : "program";
     out += fmt::format("The grid has {} for {}; a {} takes {} one after another at most.\n", count(grid.programs, taker),
                        count(problem.shape.rows, "row"), taker, count(serial_passes(c, problem, device), "step"));
-    if (const std::int64_t beside = gpu::programs_beside(c, problem); beside > 0) {
-        out += fmt::format("Beside them {} sum gamma's gradient, {} each.\n", count(beside, "program"), count(c.reduce_cols, "column"));
+    const std::int64_t beside = gpu::programs_beside(c, problem);
+    if (beside > 0) {
+        out += fmt::format("Beside them {} sum gamma's gradient, {} each.\n",
+                           count(gpu::launch_counters(c, problem) * c.reduce_parts, "program"), count(c.reduce_cols, "column"));
     }
-    out +=
-        fmt::format("That is {:.2f} programs a compute unit; of {} at most {} can be resident there.\n",
-                    static_cast<double>(grid.programs * c.cluster + gpu::programs_beside(c, problem)) / std::max(device.compute_units, 1),
-                    count(layout.threads, "thread"), gpu::resident_programs(c, device));
+    out += fmt::format("That is {:.2f} programs a compute unit; of {} at most {} can be resident there.\n",
+                       static_cast<double>(grid.programs * c.cluster + beside) / std::max(device.compute_units, 1),
+                       count(layout.threads, "thread"), gpu::resident_programs(c, device));
     if (layout.slots > 0) {
         out += fmt::format("Shared memory has {} of {}{}.\n", count(layout.slots, "slot"), count(layout.step_rows, "row"),
                            layout.bulk         ? ", filled by bulk copies"

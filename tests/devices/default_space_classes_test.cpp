@@ -24,13 +24,13 @@ TEST(DefaultSpace, HasAClassForAllM) {
     }
     const DeviceInfo device = describe_architecture("sm_90");
     const SearchSpace space = load_space("default");
-    for (const int cols : {128, 512, 1024, 2048}) {
-        for (const char* mode : {"forward", "backward"}) {
+    for (const int cols : {128, 512, 1024, 2048, 8192, 16384}) {
+        for (const char* of : {"rms_norm/forward", cols > 8192 ? "fused_add_rms_norm/backward" : "rms_norm/backward"}) {
             std::set<std::string> common;
             bool first = true;
             std::string lost_at;
             for (const int rows : {4, 64, 1024, 4096, 8192, 65536}) {
-                const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/{}x{}", mode, rows, cols));
+                const Problem problem = parse_problem_key(fmt::format("{}/bf16/llama/{}x{}", of, rows, cols));
                 std::set<std::string> classes;
                 plan_problem(problem, space, backend_traits(device.backend), device, false,
                              [&](const Configuration& c, const RuleTally*) { classes.insert(row_class(c, device.backend)); });
@@ -42,7 +42,7 @@ TEST(DefaultSpace, HasAClassForAllM) {
                 common = both;
                 first = false;
             }
-            EXPECT_FALSE(common.empty()) << mode << " of " << cols << " columns: " << lost_at;
+            EXPECT_FALSE(common.empty()) << of << " of " << cols << " columns: " << lost_at;
         }
     }
 }

@@ -61,7 +61,10 @@ bool has_reduce_kernel(DgammaMethod method) {
 }
 
 std::int64_t programs_beside(const Configuration& c, const Problem& problem) {
-    return has_dgamma(problem) && c.dgamma == DgammaMethod::beside ? ceil_div(problem.shape.cols, c.reduce_cols) * c.reduce_parts : 0;
+    if (!has_dgamma(problem) || c.dgamma != DgammaMethod::beside) {
+        return 0;
+    }
+    return ceil_div(ceil_div(problem.shape.cols, c.reduce_cols) * c.reduce_parts, c.cluster) * c.cluster;
 }
 
 bool rows_follow(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
@@ -177,7 +180,7 @@ std::int64_t partial_rows(const Configuration& c, const Problem& problem, const 
 }
 
 std::int64_t launch_counters(const Configuration& c, const Problem& problem) {
-    return programs_beside(c, problem) > 0 ? programs_beside(c, problem) / c.reduce_parts : 1;
+    return programs_beside(c, problem) > 0 ? ceil_div(problem.shape.cols, c.reduce_cols) : 1;
 }
 
 int resident_programs(const Configuration& c, const DeviceInfo& device) {

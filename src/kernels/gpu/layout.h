@@ -51,7 +51,8 @@ bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 /// Does the method have a kernel that sums partial rows (where there are several)?
 bool has_reduce_kernel(DgammaMethod method);
-/// Are gamma's gradients summed by programs of their own in the backward's launch? How many: a part of the rows of a tile of columns each.
+/// Are gamma's gradients summed by programs of their own in the backward's launch? How many: a part of the rows of a tile of columns each,
+/// and what fills the last `cluster` of them up.
 std::int64_t programs_beside(const Configuration& configuration, const Problem& problem);
 /// Column tiles and row parts of the `split` kernel.
 struct SplitShape {

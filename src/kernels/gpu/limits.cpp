@@ -183,9 +183,6 @@ std::vector<BackendLimit> gpu_limits() {
                    (c.reduce_parts % c.reduce_cluster == 0 && c.cluster == 1 && has_sm_90(d));
         },
         {methods({{Method::beside}})});
-    add("cluster.beside", "programs that sum dgamma beside those of dx are whole clusters, too",
-        {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts, Axis::cluster},
-        [](C c, P p, D) { return c.cluster == 1 || programs_beside(c, p) % c.cluster == 0; }, {methods({{Method::beside}})});
     add("reload.in_place", "reload reads the unrounded sum's residual twice, and in place s has taken its memory", {Axis::residency},
         [](C c, P p, D) {
             const Operation& op = p.operation;

@@ -123,11 +123,11 @@ constexpr Case cases[] = {
     {32, "rms_norm/backward/fp32/llama/61x96/w_fp32", "w1.t32.r2.row.shared.masked.packed.s2.beside.tile16x8x1.parts4.pc2"},
     {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r2.row.shared.masked.packed.s2.beside.tile32x32x2.parts4.pc2.tma"},
     {32, "rms_norm/full/bf16/llama/90x128", "w4.t16.r8.row.registers.even.packed.beside.tile64x16x4.parts8.pc8.pdl_on"},
-    // And beside clusters, each with a row of dx: one access, several, of shared memory, of bulk copies, parts of dgamma's rows. One
-    // cluster has all of dgamma.
+    // And beside clusters, each with a row of dx: one access, several, of shared memory, of bulk copies, parts of dgamma's rows, of which
+    // two programs fill a cluster up. One cluster has all of dgamma.
     {32, "rms_norm/backward/bf16/llama/13x1152", "w2.t64.r1.row.registers.masked.per_row.gamma_before.v8.beside.tile32x32x2.c4"},
     {32, "fused_add_rms_norm/backward/bf16/gemma/9x2040/w_fp32", "w1.t32.r1.row.shared.masked.per_row.beside.tile32x64x1.c4"},
-    {32, "rms_norm/backward/bf16/llama/13x1160", "w2.t64.r1.row.registers.masked.per_row.gamma_before.v8.beside.tile16x32x2.parts2.c2"},
+    {32, "rms_norm/backward/bf16/llama/13x1160", "w2.t64.r1.row.registers.masked.per_row.gamma_before.v8.beside.tile16x32x2.parts2.c4"},
     {32, "rms_norm/full/fp16/none/10x3000/offset1", "w2.t64.r2.row.registers.masked.packed.beside.tile32x128x2.c4.pdl_on"},
     {32, "rms_norm/backward/bf16/llama/17x1152", "w2.t64.r1.row.shared.masked.persistent_strided.p2.s2.beside.tile32x32x2.c2.tma"},
     {32, "rms_norm/backward/bf16/llama/1x2048", "w1.t32.r1.row.registers.even.per_row.gamma_before.tile64x32x8.c8"},

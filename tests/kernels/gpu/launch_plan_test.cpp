@@ -146,6 +146,9 @@ TEST(LaunchPlan, OfClustersTheProgramsThatSumDgammaAreClustersToo) {
     EXPECT_EQ(p.launches[0].grid[0], 64 + 13 * 8);
     EXPECT_EQ(p.launches[0].cluster[0], 8);
     EXPECT_EQ(p.workspace_bytes, 0);
+
+    const LaunchPlan odd = plan("rms_norm/backward/bf16/llama/13x8200", "w4.t128.r1.row.registers.masked.per_row.beside.tile64x128x4.c8");
+    EXPECT_EQ(odd.launches[0].grid[0], 72 + 13 * 8) << "seven programs fill the last cluster of 65 tiles up";
 }
 
 TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {

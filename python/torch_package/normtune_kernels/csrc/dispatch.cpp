@@ -46,7 +46,7 @@ Programs programs_of(const Step& s, std::int64_t rows, int units) {
 
 /// Programs that sum dgamma up in the launch of the main kernel.
 std::int64_t programs_beside(const Step& s, const Work& work) {
-    return s.dgamma == Dgamma::beside ? ceil_div(work.cols, s.reduce_cols) * s.reduce_parts : 0;
+    return s.dgamma == Dgamma::beside ? ceil_div(ceil_div(work.cols, s.reduce_cols) * s.reduce_parts, s.cluster) * s.cluster : 0;
 }
 
 /// The launch's counter, or one of each tile of columns that programs beside sum in parts.

@@ -178,10 +178,11 @@ NT_CONSTANT constexpr int nt_backward_bytes(int inputs) {
     return bytes;
 }
 
-/// The first programs of the launch, in whole clusters: each sums a part of the rows of a tile of dgamma's columns. Those of dx follow.
+/// The first programs of the launch: each sums a part of the rows of a tile of dgamma's columns, and those that fill the last cluster up do nothing.
+/// Those of dx follow.
 NT_CONSTANT constexpr int nt_programs_beside() {
 #if NT_IS(DGAMMA, beside)
-    return nt_affine ? nt_reduce_tiles * NT_REDUCE_PARTS : 0;
+    return nt_affine ? (nt_reduce_tiles * NT_REDUCE_PARTS + NT_CLUSTER - 1) / NT_CLUSTER * NT_CLUSTER : 0;
 #else
     return 0;
 #endif

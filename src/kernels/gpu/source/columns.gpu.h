@@ -92,6 +92,9 @@ NT_DEVICE void nt_emit_parts(void* dgamma, float* partials, int published, int c
 /// The whole of a program that sums dgamma. Those of a reduce cluster have parts of one tile; where dx has the clusters they know nothing of them.
 NT_DEVICE void nt_sum_beside(const void* x, const void* dy, const float* rstd, long long rows, void* dgamma, float* partials, unsigned* counters,
                              char* shared) {
+    if (NT_CLUSTER > 1 && nt_program_x() >= nt_reduce_tiles * NT_REDUCE_PARTS) {
+        return;  // one that fills a cluster up
+    }
     float* const scratch = reinterpret_cast<float*>(shared);
     const int rank = nt_program_x() % NT_REDUCE_CLUSTER;
     const int tile = nt_program_x() / NT_REDUCE_CLUSTER % nt_reduce_tiles;
