@@ -477,6 +477,15 @@ TEST(DefaultSpace, IsSmallForWidthsThatNoShippedModelHas) {
             ++problems;
         }
     }
+    for (const char* of : {"rms_norm/backward", "fused_add_rms_norm/backward"}) {
+        for (const int rows : {1, 4, 200}) {
+            for (const int cols : {8200, 16384, 65536, 262144}) {
+                const Problem problem = parse_problem_key(fmt::format("{}/bf16/llama/{}x{}", of, rows, cols));
+                EXPECT_LE(plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept, 125U)
+                    << fmt::format("{}, {} rows of {} columns", of, rows, cols);
+            }
+        }
+    }
     EXPECT_LE(all, 60 * problems);
 }
 
