@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""The least p50 of each problem of results.csv files and how many times the copy's it is, as a table: `limits.py [--best-by COLUMN] results.csv…`.
+"""The least p50 of each problem of results.csv files, which may be compressed, and how many times the copy's it is, as a table: `limits.py [--best-by COLUMN] results.csv…`.
 
 With --best-by, of a column of the configuration (grid, staging, cluster, …), a column of the table for each of its values; `--best-by file` has one for each file.
 """
 
 import argparse
-import csv
 import pathlib
 import sys
+
+from axis_effect import passed_rows
 
 
 def passed(paths):
     for path in paths:
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                if row["outcome"] == "passed" and row["p50_us"] and float(row["limit_us"] or 0) > 0:
-                    yield {**row, "file": pathlib.Path(path).name.partition(".")[0]}
+        for row in passed_rows([path]):
+            if float(row["limit_us"] or 0) > 0:
+                yield {**row, "file": pathlib.Path(path).name.partition(".")[0]}
 
 
 def cell(row):

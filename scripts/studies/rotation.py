@@ -3,10 +3,11 @@
 
 Each file is the results.csv of a sweep of scripts/studies/rotation.yaml, whose name ends with its --rotation."""
 
-import csv
 import pathlib
 import re
 import sys
+
+from axis_effect import passed_rows
 
 
 def main():
@@ -16,11 +17,9 @@ def main():
         if told is None:
             sys.exit(f"rotation: {path}: its name does not end with the rotation, as in rotation_32.csv")
         rotations.append(int(told[1]))
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                if row["outcome"] == "passed":
-                    shape = int(row["rows"]), int(row["cols"])
-                    found.setdefault(shape, {}).setdefault(rotations[-1], {})[row["load_hint"]] = float(row["p50_us"])
+        for row in passed_rows([str(path)]):
+            shape = int(row["rows"]), int(row["cols"])
+            found.setdefault(shape, {}).setdefault(rotations[-1], {})[row["load_hint"]] = float(row["p50_us"])
     if not found:
         sys.exit("rotation: nothing was measured")
     rotations.sort()
