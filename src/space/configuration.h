@@ -13,7 +13,7 @@ NORMTUNE_ENUMERATION(Residency, residency_names, registers, shared, reload);
 NORMTUNE_ENUMERATION(Reduction, reduction_names, where, masked, guard, even);
 NORMTUNE_ENUMERATION(Grid, grid_names, per_row, packed, persistent_strided, persistent_contiguous, persistent_balanced);
 NORMTUNE_ENUMERATION(GammaPlacement, gamma_names, hoisted, before, after);
-NORMTUNE_ENUMERATION(CacheHint, cache_hint_names, default_, streaming, cache_global);
+NORMTUNE_ENUMERATION(CacheHint, cache_hint_names, default_, streaming, cache_global, evict_last);
 NORMTUNE_ENUMERATION(OffsetBits, offset_bits_names, auto_, _32, _64);
 // cooperative: partials, reduced in the same launch; published: partials, reduced by a launch that takes each of them as
 // soon as it is written; beside: split, by programs of the same launch.

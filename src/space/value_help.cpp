@@ -37,15 +37,17 @@ constexpr Words<3> gamma_help{{
     "gamma is loaded before each row's sum, so that its latency is hidden behind it.",
     "gamma is loaded where it is used, after each row's sum: from the caches, and registers stay free during the sum.",
 }};
-constexpr Words<3> load_hint_help{{
+constexpr Words<4> load_hint_help{{
     "Loads are cached as the device does it.",
     "Loads are marked as used once, to be evicted first; of a row that is read again, the last ones alone, and the first to be kept.",
     "Loads are cached in L2 alone, past L1.",
+    "Loads leave their lines in L2 to be evicted last, so that what is stored makes way (sm_80 and later).",
 }};
-constexpr Words<3> store_hint_help{{
+constexpr Words<4> store_hint_help{{
     "Stores are cached as the device does it.",
     "Stores are marked as not read again soon, to be evicted first (a CPU's: non-temporal).",
     "Stores are cached in L2 alone, past L1.",
+    "Stores leave their lines in L2 to be evicted last (sm_80 and later).",
 }};
 constexpr Words<3> offset_bits_help{{
     "Memory offsets have 64 bits where the problem needs them, else 32.",

@@ -53,9 +53,9 @@ public:
         unsigned threads = 0;       // of a program
         bool operator==(const Launched&) const = default;
     };
-    std::vector<Launched> launches;     // without those that settle the device
+    std::vector<Launched> launches;     // without those that settle the device or clear its L2
     std::set<std::string> overlapping;  // kernels that were launched to begin while the launch ahead runs
-    std::vector<std::string> queue;     // "gate", "event", "graph", and kernels outside of graphs: "nt_read", "nt_settle early"
+    std::vector<std::string> queue;     // "gate", "event", "graph", and kernels outside of graphs: "nt_evict", "nt_settle early"
     std::map<std::string, int> calls;
     bool in_graph = false;  // what is launched now
     std::size_t alive() const {
@@ -72,7 +72,7 @@ private:
         return fails ? failing_result : broken ? error_illegal_address : success;
     }
     void play(const Launched& launch) {
-        if (launch.kernel != "nt_settle") {
+        if (launch.kernel != "nt_settle" && launch.kernel != "nt_evict" && launch.kernel != "nt_demote") {
             launches.push_back(launch);
         }
         now_us_ += launch_us(launch.kernel);

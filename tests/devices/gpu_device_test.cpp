@@ -105,12 +105,12 @@ TEST_F(GpuDeviceTest, EvictsWhereTheSetsDoNotKeepASampleCold) {
     const auto kernel = device->compile(problem_, Configuration::parse(key));
     const auto buffers = device->allocate(problem_, rotating());
     ASSERT_EQ(buffers->sets(), 1);
-    gpu_.launches.clear();
+    gpu_.queue.clear();
     device->sample(kernel.get(), *buffers, {.samples = 3});
-    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 4);
-    gpu_.launches.clear();
+    EXPECT_EQ(std::ranges::count(gpu_.queue, "nt_evict"), 4);
+    gpu_.queue.clear();
     device->sample(kernel.get(), *buffers, {.cold = false, .samples = 3});
-    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 0);
+    EXPECT_EQ(std::ranges::count(gpu_.queue, "nt_evict"), 0);
 }
 
 // What another kernel left in the L2 would be in the sample: its dirty lines have to be written back there.
@@ -123,7 +123,8 @@ TEST_F(GpuDeviceTest, AColdSampleIsBehindLaunchesOfItsOwn) {
     gpu_.launches.clear();
     gpu_.queue.clear();
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 1});
-    EXPECT_EQ(gpu_.queue, (std::vector<std::string>{"gate", "graph", "nt_settle", "nt_settle early", "event", "graph", "event"}));
+    EXPECT_EQ(gpu_.queue, (std::vector<std::string>{"gate", "nt_evict", "nt_demote", "graph", "nt_settle", "nt_settle early", "event",
+                                                    "graph", "event"}));
     const int ahead = own_launches_ahead(*buffers);
     ASSERT_EQ(gpu_.launches.size(), static_cast<std::size_t>(ahead + batch.launches_per_sample));
     for (int i = 0; i < ahead; ++i) {
@@ -142,10 +143,29 @@ TEST_F(GpuDeviceTest, EvictsWhereTheNextKernelsSampleWouldFindThisOnes) {
     const auto buffers = device->allocate(problem_, {.rotation_bytes = 8 << 20});
     const auto& sets = dynamic_cast<const GpuBuffers&>(*buffers);
     ASSERT_GE(sets.rotation_bytes(), 4 * info_.cache_bytes);
-    gpu_.launches.clear();
+    gpu_.queue.clear();
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
     ASSERT_LT(batch.launches_per_sample * sets.set_bytes(), 4 * info_.cache_bytes);
-    EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_read"; }), 4);
+    EXPECT_EQ(std::ranges::count(gpu_.queue, "nt_evict"), 4);
+}
+
+// Lines that a kernel has left to be evicted last would stay through any other read: those of the eviction are so, too, and then as all
+// others again.
+TEST_F(GpuDeviceTest, EvictsLinesThatAreToBeEvictedLastWhereThereAreSome) {
+    for (const bool has_policies : {true, false}) {
+        info_.has_async_copy = has_policies;
+        const auto device = open();
+        const auto kernel = device->compile(problem_, Configuration::parse(key));
+        const auto buffers = device->allocate(problem_, rotating());
+        gpu_.queue.clear();
+        device->sample(kernel.get(), *buffers, {.samples = 3});
+        const auto evictions = std::ranges::count(gpu_.queue, "nt_evict");
+        EXPECT_EQ(evictions, 4) << "ahead of the samples and of the one that warms up";
+        EXPECT_EQ(std::ranges::count(gpu_.queue, "nt_demote"), has_policies ? evictions : 0);
+        gpu_.queue.clear();
+        device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 3});
+        EXPECT_EQ(std::ranges::count(gpu_.queue, "nt_evict"), 0);
+    }
 }
 
 // What a launch takes depends on what the process has launched before, unless two launches come ahead, the second begun early.
@@ -163,9 +183,9 @@ TEST_F(GpuDeviceTest, SettlesTheDeviceAheadOfEachSample) {
         const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 1});
         const bool can_begin_early = info_.arch == "sm_90";
         EXPECT_EQ(batch.timer, can_begin_early ? "settled_graph" : "graph");
-        EXPECT_EQ(gpu_.queue, can_begin_early
-                                  ? (std::vector<std::string>{"gate", "nt_read", "nt_settle", "nt_settle early", "event", "graph", "event"})
-                                  : (std::vector<std::string>{"gate", "nt_read", "event", "graph", "event"}));
+        EXPECT_EQ(gpu_.queue, can_begin_early ? (std::vector<std::string>{"gate", "nt_evict", "nt_demote", "nt_settle", "nt_settle early",
+                                                                          "event", "graph", "event"})
+                                              : (std::vector<std::string>{"gate", "nt_evict", "nt_demote", "event", "graph", "event"}));
     }
 }
 

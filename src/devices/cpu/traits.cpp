@@ -127,9 +127,11 @@ void add_memory_limits(std::vector<BackendLimit>& limits) {
                           return !rounded || c.gamma != GammaPlacement::after;
                       }});
     limits.push_back({"cpu.load_hint",
-                      "cache_global names a level of a GPU's cache: default or streaming (prefetchnta)",
+                      "cache_global and evict_last are of a GPU's caches: default or streaming (prefetchnta)",
                       {Axis::load_hint},
-                      [](const Configuration& c, const Problem&, const DeviceInfo&) { return c.load_hint != CacheHint::cache_global; }});
+                      [](const Configuration& c, const Problem&, const DeviceInfo&) {
+                          return c.load_hint == CacheHint::default_ || c.load_hint == CacheHint::streaming;
+                      }});
     limits.push_back({"cpu.store_hint",
                       "default or streaming; non-temporal stores need x86-64 and rows of whole vectors (residency "
                       "registers: one unmasked step)",

@@ -9,6 +9,7 @@
 
 #include "devices/gpu/gpu_kernel.h"
 #include "devices/gpu/utility_kernels.h"
+#include "kernels/gpu/limits.h"
 
 namespace normtune::gpu {
 
@@ -73,6 +74,9 @@ std::vector<CopyMethod> geometries(std::size_t reads) {
     return out;
 }
 
+/// Those that leave what they read in the L2 for longer than what they write.
+constexpr std::array<const char*, 2> kept_reads{"evict_last", "evict_last_streaming_stores"};
+
 /// Few programs a unit, each with many bytes in flight; small programs, as of a row each; the driver's.
 std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const DeviceInfo& device, bool driver_too) {
     std::vector<CopyMethod> out;
@@ -90,6 +94,15 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
         for (const int unroll : {2, 4, 8}) {
             if (in_flight(unroll)) {
                 out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = "streaming"});
+            }
+        }
+    }
+    for (const auto& [unroll, block] : {std::pair(2, 512), std::pair(4, 128), std::pair(4, 256), std::pair(8, 128)}) {
+        for (const int programs_per_unit : {0, threads_per_unit / block}) {
+            for (const char* hint : kept_reads) {
+                if (bytes > small_bytes && has_l2_policies(device) && in_flight(unroll)) {
+                    out.push_back({.unroll = unroll, .block = block, .programs_per_unit = programs_per_unit, .hint = hint});
+                }
             }
         }
     }

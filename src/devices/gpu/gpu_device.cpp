@@ -57,7 +57,7 @@ public:
 
 private:
     void clear_workspace(std::int64_t bytes);
-    void evict(Stream stream) const;
+    void evict(Stream stream, double over_cache) const;
     Rotation& rotation(const Kernel* kernel, const GpuBuffers& buffers, const SampleRequest& request);
     Platform platform_;
     const Driver& driver_;
@@ -73,7 +73,7 @@ private:
     std::size_t staging_bytes_ = 0;
     OwnedMemory eviction_;
     std::int64_t eviction_bytes_ = 0;
-    std::function<void(Stream)> evict_ = [this](Stream stream) { evict(stream); };
+    Evict evict_ = [this](Stream stream, double over_cache) { evict(stream, over_cache); };
     /// What a kernel's times are beside; each of the two ways to launch has its own.
     struct References {
         CopyLimit copy;
@@ -200,13 +200,20 @@ void GpuDevice::run(const Kernel& kernel, Buffers& buffers, int set, Workspace w
     check(driver_, driver_.stream_synchronize(stream_), DeviceFault::launch_failed, "running the kernel");
 }
 
-void GpuDevice::evict(Stream stream) const {
+/// Lines of the region, and nothing else, are in the L2 then, clean.
+void GpuDevice::evict(Stream stream, double over_cache) const {
     DevicePointer from = eviction_.get();
     DevicePointer never = from + static_cast<DevicePointer>(eviction_bytes_);
-    long long vectors = eviction_bytes_ / 16;
+    constexpr int vectors_of_line = 8;
+    long long vectors = std::min(eviction_bytes_, static_cast<std::int64_t>(over_cache * static_cast<double>(info_.cache_bytes))) / 16;
+    vectors -= vectors % vectors_of_line;
     std::array<void*, 3> arguments{&from, &never, &vectors};
-    const Function read = function_of(driver_, utilities_, "nt_read");
-    launch_plain(driver_, read, std::int64_t{info_.compute_units} * 4, 512, arguments.data(), stream);
+    const std::int64_t programs = std::int64_t{info_.compute_units} * 4;
+    launch_plain(driver_, function_of(driver_, utilities_, "nt_evict"), programs, 512, arguments.data(), stream);
+    if (has_l2_policies(info_)) {
+        std::array<void*, 2> lines{&from, &vectors};
+        launch_plain(driver_, function_of(driver_, utilities_, "nt_demote"), programs, 512, lines.data(), stream);
+    }
 }
 
 /// In graphs of as many launches as the problem's kernels.

@@ -21,6 +21,9 @@ constexpr double sample_us = 400;
 constexpr int most_launches = 256;
 // So many times the L2's bytes between two uses of a set make it cold.
 constexpr std::int64_t cold_over_cache = 4;
+// Read ahead of a sample, over the L2's, where launches of its own come in between; where none do.
+constexpr double cleared_over_cache = 1.25;
+constexpr double evicted_over_cache = 2;
 // Of launches ahead of a sample, over the L2's.
 constexpr double lead_in_over_cache = 1.5;
 // Clocks that were read so lately are those before the next batch, too: a driver takes some 20 µs to tell them.
@@ -202,8 +205,8 @@ void GpuTimer::queue(Rotation& rotation, const Window& window) {
     }
 }
 
-/// A cold one begins with an L2 that holds what launches of its own have left there, or nothing of the sets.
-double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
+/// A cold one begins with an L2 that holds nothing of the sets, or what launches of its own have left there.
+double GpuTimer::one_sample_us(Rotation& rotation, const Evict& evict) {
     const Window window = (*rotation.windows_)[rotation.samples_++];
     const bool is_cold = rotation.size_.cache_bytes > 0;
     const std::optional<Window> lead_in = is_cold ? rotation.lead_in() : std::nullopt;
@@ -216,15 +219,16 @@ double GpuTimer::one_sample_us(Rotation& rotation, const std::function<void(Stre
     const double us = timed_us([&] { queue(rotation, window); },
                                [&] {
                                    if (lead_in) {
+                                       evict(stream_, cleared_over_cache);
                                        queue(rotation, *lead_in);
                                    } else if (is_cold) {
-                                       evict(stream_);
+                                       evict(stream_, evicted_over_cache);
                                    }
                                });
     return us / window.launches;
 }
 
-double GpuTimer::glance_us(const Enqueue& enqueue, const RotationSize& size, const std::function<void(Stream)>& evict) {
+double GpuTimer::glance_us(const Enqueue& enqueue, const RotationSize& size, const Evict& evict) {
     constexpr double glance_us = 60;
     constexpr double most_glanced = 24;
     const auto launches = static_cast<int>(std::clamp(std::ceil(glance_us / size.expected_us), 1.0, most_glanced));
@@ -235,7 +239,7 @@ double GpuTimer::glance_us(const Enqueue& enqueue, const RotationSize& size, con
                 enqueue(static_cast<int>(glanced_++ % size.sets), stream_);
             }
         },
-        stays_cold ? nullptr : std::function<void()>([&] { evict(stream_); }));
+        stays_cold ? nullptr : std::function<void()>([&] { evict(stream_, evicted_over_cache); }));
     return us / launches;
 }
 
@@ -243,19 +247,19 @@ ClockState GpuTimer::clocks_before() const {
     return clocks_hold_ && !past(clocks_hold_) ? last_clocks_ : clocks_();
 }
 
-void GpuTimer::prepare(Rotation& rotation, const std::function<void(Stream)>& evict) {
+void GpuTimer::prepare(Rotation& rotation, const Evict& evict) {
     if (!rotation.windows_) {
         calibrate(rotation);
         one_sample_us(rotation, evict);  // a first graph's launch is slower than all others
     }
 }
 
-double GpuTimer::quick_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict) {
+double GpuTimer::quick_sample_us(Rotation& rotation, const Evict& evict) {
     prepare(rotation, evict);
     return one_sample_us(rotation, evict);
 }
 
-SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict) {
+SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, const Evict& evict) {
     prepare(rotation, evict);
     const ClockState before = clocks_before();
     SampleBatch batch;

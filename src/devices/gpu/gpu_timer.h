@@ -24,6 +24,10 @@ struct RotationSize {
     friend bool operator==(const RotationSize&, const RotationSize&) = default;
 };
 
+/// Queues what leaves nothing in the L2 but clean lines of a region of its own: a read of `over_cache` times as many bytes as it has, two
+/// at the most. Lines that a kernel has left to be evicted last, which no plain read displaces, are gone, too, and none are left so.
+using Evict = std::function<void(Stream stream, double over_cache)>;
+
 /// Graphs of one kernel over one rotation: made at the first sample, kept for all further rounds.
 class Rotation {
 public:
@@ -60,20 +64,20 @@ public:
     GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle,
              std::function<ClockState()> clocks);
 
-    /// `evict` queues a read of more than the L2 (no writes): run before a sample whose sets could still lie in the L2.
+    /// Cold: with nothing in the L2 but what launches of its own over sets ahead, or none, have left there.
     /// Throws DeviceError: launch_failed.
-    SampleBatch sample(Rotation& rotation, const SampleRequest& request, const std::function<void(Stream)>& evict);
+    SampleBatch sample(Rotation& rotation, const SampleRequest& request, const Evict& evict);
     /// One sample alone, and the clocks are not read, which takes longer: for choosing among copies.
-    double quick_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
+    double quick_sample_us(Rotation& rotation, const Evict& evict);
     /// A launch's time by a short look without a graph, which is made in less time than a sample: for choosing among copies.
-    double glance_us(const Enqueue& enqueue, const RotationSize& size, const std::function<void(Stream)>& evict);
+    double glance_us(const Enqueue& enqueue, const RotationSize& size, const Evict& evict);
 
 private:
     double timed_us(const std::function<void()>& queue_work, const std::function<void()>& queue_before);
     void queue(Rotation& rotation, const Window& window);
-    double one_sample_us(Rotation& rotation, const std::function<void(Stream)>& evict);
+    double one_sample_us(Rotation& rotation, const Evict& evict);
     void calibrate(Rotation& rotation);
-    void prepare(Rotation& rotation, const std::function<void(Stream)>& evict);
+    void prepare(Rotation& rotation, const Evict& evict);
     /// Whether a launch comes back only when the gate opens: with CUDA_LAUNCH_BLOCKING, or under a tool that runs one launch at a time.
     /// Such a process is timed without a gate, and `timer` says so.
     bool launch_is_late();

@@ -35,25 +35,49 @@ NT_DEVICE void nt_follow() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define NT_L2_POLICIES 1
+NT_DEVICE nt_16 nt_load_to_evict_last(const nt_16* p) {
+    unsigned long long policy;
+    nt_16 v;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "l"(policy));
+    return v;
+}
+#else
+#define NT_L2_POLICIES 0
+#endif
 NT_DEVICE unsigned nt_any(nt_4 v) { return v.x; }
 NT_DEVICE unsigned nt_any(nt_8 v) { return v.x | v.y; }
 NT_DEVICE unsigned nt_any(nt_16 v) { return v.x | v.y | v.z | v.w; }
 )gpu";
 
-/// nt_read: reads all of `vectors` and writes nothing unless the sum hits a value that it never has.
-/// nt_gate: ends once *flag is `ticket`.
-/// nt_settle: launched twice ahead of each timed piece of work, the second time to begin while the first runs.
+/// nt_evict: reads all of `vectors` and writes nothing unless the sum hits a value that it never has. Its lines are to be evicted last,
+/// where accesses can say so: others would not displace lines that a kernel has left so. nt_demote: these lines are as all others again.
+/// `vectors`: as of nt_evict, from 128 byte boundaries on. nt_gate: ends once *flag is `ticket`. nt_settle: launched twice ahead of each
+/// timed piece of work, the second time to begin while the first runs.
 inline constexpr const char* utility_kernels = R"gpu(
 NT_KERNEL nt_gate(const volatile unsigned* flag, unsigned ticket) {
     while (*flag != ticket) {}
 }
-NT_KERNEL nt_read(const nt_16* from, unsigned* never, long long vectors) {
+NT_KERNEL nt_evict(const nt_16* from, unsigned* never, long long vectors) {
     unsigned seen = 0;
     for (long long at = (long long)nt_program() * nt_threads() + nt_thread(); at < vectors; at += nt_all_threads()) {
+#if NT_L2_POLICIES
+        seen |= nt_any(nt_load_to_evict_last(from + at));
+#else
         seen |= nt_any(from[at]);
+#endif
     }
     if (seen != 0) *never = seen;  // the region is all zeros
 }
+#if NT_L2_POLICIES
+NT_KERNEL nt_demote(const nt_16* from, long long vectors) {
+    for (long long at = 8 * ((long long)nt_program() * nt_threads() + nt_thread()); at < vectors; at += 8 * nt_all_threads()) {
+        asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(from + at) : "memory");
+    }
+}
+#endif
 NT_KERNEL nt_settle() {}
 NT_KERNEL nt_empty() {}
 NT_KERNEL nt_empty_dependent() { nt_follow(); }
@@ -69,7 +93,7 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
 inline constexpr const char* copy_kernels = R"gpu(
-enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global };
+enum nt_hint { nt_default, nt_streaming, nt_streaming_stores, nt_cache_global, nt_evict_last, nt_evict_last_streaming_stores };
 #if defined(__AMDGCN__)
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
@@ -88,11 +112,14 @@ NT_DEVICE void nt_wait_for_all(unsigned loaded) {
 template <nt_hint hint, typename V>
 NT_DEVICE V nt_load(const V* p) {
     if constexpr (sizeof(V) < 8) return *p;
+#if NT_L2_POLICIES
+    else if constexpr (hint >= nt_evict_last) return nt_load_to_evict_last(p);
+#endif
     else return hint == nt_streaming ? __ldcs(p) : hint == nt_cache_global ? __ldcg(p) : __ldg(p);
 }
 template <nt_hint hint, typename V>
 NT_DEVICE void nt_store(V* p, V v) {
-    if constexpr (sizeof(V) < 8 || hint == nt_default || hint == nt_cache_global) *p = v;
+    if constexpr (sizeof(V) < 8 || hint == nt_default || hint == nt_cache_global || hint == nt_evict_last) *p = v;
     else __stcs(p, v);
 }
 NT_DEVICE void nt_wait_for_all(unsigned loaded) { __syncthreads_or(loaded == 0x9e3779b9u); }
@@ -212,6 +239,10 @@ NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
+#if NT_L2_POLICIES
+NT_COPIES(evict_last)
+NT_COPIES(evict_last_streaming_stores)
+#endif
 #elif NT_PART == 1 || NT_PART == 3
 #define NT_COPY_TOGETHER(unroll, name, hint, waits) \
     NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits>(s); }

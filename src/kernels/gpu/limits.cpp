@@ -79,6 +79,10 @@ std::string basic_objection(const Configuration& c, const Problem& p, const Devi
 
 }  // namespace
 
+bool has_l2_policies(const DeviceInfo& device) {
+    return device.backend == Backend::cuda && device.has_async_copy;
+}
+
 bool has_sm_90(const DeviceInfo& device) {
     constexpr std::string_view prefix = "sm_";
     int number = 0;
@@ -233,6 +237,8 @@ std::vector<BackendLimit> gpu_limits() {
     add("cache_global", "AMD's compilers have no such hint", {Axis::load_hint, Axis::store_hint}, [](C c, P, D d) {
         return d.backend != Backend::hip || (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
     });
+    add("evict_last", "accesses choose how long the L2 keeps their lines from sm_80 on", {Axis::load_hint, Axis::store_hint},
+        [](C c, P, D d) { return has_l2_policies(d) || (c.load_hint != CacheHint::evict_last && c.store_hint != CacheHint::evict_last); });
     // Those that read most axes, where the others have left least to ask about.
     add("workspace", "partial rows of dgamma would take more memory than the op's tensors",
         joined(launch, {Axis::dgamma, Axis::block_size}),

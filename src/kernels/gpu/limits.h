@@ -18,6 +18,8 @@ std::string objection(const Configuration& configuration, const Problem& problem
 
 /// sm_90 and later: a launch may begin before the one ahead of it has ended (programmatic dependent launch), and programs share clusters.
 bool has_sm_90(const DeviceInfo& device);
+/// Single accesses may say how long the L2 keeps their lines: from sm_80 on, as asynchronous copies.
+bool has_l2_policies(const DeviceInfo& device);
 
 /// Registers a thread that rows, gamma and sums take in the widest of the problem's kernels: an estimate from below,
 /// without what the compiler needs for addresses and temporaries.

@@ -145,29 +145,36 @@ NT_DEVICE unsigned long long nt_evict_last() {
         asm volatile("ld.global" OP ".u16 %0, [%1];" : "=h"(h) : "l"(p)CLOBBER);                                                      \
         w[0] = h;                                                                                                                     \
     }
-#define NT_READ_BY(OP, POLICY)                                                                                                                                 \
-    if constexpr (Bytes == 16) {                                                                                                                               \
-        asm volatile("ld.global" OP ".L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p), "l"(POLICY)); \
-    } else if constexpr (Bytes == 8) {                                                                                                                         \
-        asm volatile("ld.global" OP ".L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;" : "=r"(w[0]), "=r"(w[1]) : "l"(p), "l"(POLICY));                               \
-    } else if constexpr (Bytes == 4) {                                                                                                                         \
-        asm volatile("ld.global" OP ".L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w[0]) : "l"(p), "l"(POLICY));                                                   \
-    } else {                                                                                                                                                   \
-        unsigned short h;                                                                                                                                      \
-        asm volatile("ld.global" OP ".L2::cache_hint.u16 %0, [%1], %2;" : "=h"(h) : "l"(p), "l"(POLICY));                                                      \
-        w[0] = h;                                                                                                                                              \
+#define NT_READ_BY(OP, POLICY, CLOBBER)                                                                                                                               \
+    if constexpr (Bytes == 16) {                                                                                                                                      \
+        asm volatile("ld.global" OP ".L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p), "l"(POLICY)CLOBBER); \
+    } else if constexpr (Bytes == 8) {                                                                                                                                \
+        asm volatile("ld.global" OP ".L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;" : "=r"(w[0]), "=r"(w[1]) : "l"(p), "l"(POLICY)CLOBBER);                               \
+    } else if constexpr (Bytes == 4) {                                                                                                                                \
+        asm volatile("ld.global" OP ".L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w[0]) : "l"(p), "l"(POLICY)CLOBBER);                                                   \
+    } else {                                                                                                                                                          \
+        unsigned short h;                                                                                                                                             \
+        asm volatile("ld.global" OP ".L2::cache_hint.u16 %0, [%1], %2;" : "=h"(h) : "l"(p), "l"(POLICY)CLOBBER);                                                      \
+        w[0] = h;                                                                                                                                                     \
     }
 #define NT_NO_CLOBBER
 template <int Bytes, bool Constant, bool Again = false>
 NT_DEVICE void nt_read(unsigned* w, const void* p) {
 #if NT_L2_POLICIES && NT_IS(LOAD_HINT, streaming) && NT_IS(RESIDENCY, reload)
     if constexpr (Constant && Again) {
-        NT_READ_BY(".nc.L1::evict_last", nt_evict_last())
+        NT_READ_BY(".nc.L1::evict_last", nt_evict_last(), NT_NO_CLOBBER)
         return;
     } else if constexpr (Constant) {
-        NT_READ_BY(".nc.L1::evict_first", nt_evict_first())
+        NT_READ_BY(".nc.L1::evict_first", nt_evict_first(), NT_NO_CLOBBER)
         return;
     }
+#elif NT_L2_POLICIES && NT_IS(LOAD_HINT, evict_last)
+    if constexpr (Constant) {
+        NT_READ_BY(".nc", nt_evict_last(), NT_NO_CLOBBER)
+    } else {
+        NT_READ_BY("", nt_evict_last(), : "memory")
+    }
+    return;
 #endif
     if constexpr (Again) {
         NT_READ(".nc", NT_NO_CLOBBER)
@@ -204,6 +211,11 @@ NT_DEVICE void nt_read_if(unsigned* w, const void* p, bool inside) {
         }
         return;
     }
+#elif NT_L2_POLICIES && NT_IS(LOAD_HINT, evict_last)
+    if (inside) {
+        nt_read<Bytes, Constant, Again>(w, p);
+    }
+    return;
 #endif
     const int q = inside ? 1 : 0;
     if constexpr (Again) {
@@ -234,6 +246,18 @@ NT_DEVICE void nt_read_cached(unsigned* w, const void* p) {
 
 template <int Bytes>
 NT_DEVICE void nt_write(void* p, const unsigned* w) {
+#if NT_L2_POLICIES && NT_IS(STORE_HINT, evict_last)
+    const unsigned long long policy = nt_evict_last();
+    if constexpr (Bytes == 16) {
+        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "l"(policy) : "memory");
+    } else if constexpr (Bytes == 8) {
+        asm volatile("st.global.L2::cache_hint.v2.u32 [%0], {%1,%2}, %3;" ::"l"(p), "r"(w[0]), "r"(w[1]), "l"(policy) : "memory");
+    } else if constexpr (Bytes == 4) {
+        asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(p), "r"(w[0]), "l"(policy) : "memory");
+    } else {
+        asm volatile("st.global.L2::cache_hint.u16 [%0], %1, %2;" ::"l"(p), "h"(static_cast<unsigned short>(w[0])), "l"(policy) : "memory");
+    }
+#else
     if constexpr (Bytes == 16) {
         asm volatile("st.global" NT_STORE_OP ".v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
     } else if constexpr (Bytes == 8) {
@@ -243,6 +267,7 @@ NT_DEVICE void nt_write(void* p, const unsigned* w) {
     } else {
         asm volatile("st.global" NT_STORE_OP ".u16 [%0], %1;" ::"l"(p), "h"(static_cast<unsigned short>(w[0])) : "memory");
     }
+#endif
 }
 
 // Global fp32 scratch that other programs of the launch write: read past this unit's own cache.
@@ -316,7 +341,7 @@ NT_DEVICE unsigned nt_shared_address(const void* p) {
 // To `at` bytes behind `shared`, where dynamic shared memory begins. Zeros where it is not `inside`: of 0 bytes nothing is read.
 // Not with a policy: of an address that it knows to be a uniform part and a thread's own, CUDA 13.0's assembler then makes an
 // instruction that names a uniform register which nothing has set. There the whole address is converted, behind a branch.
-#define NT_ASYNC_ZEROS (!NT_IS(LOAD_HINT, streaming))
+#define NT_ASYNC_ZEROS (!NT_IS(LOAD_HINT, streaming) && !NT_IS(LOAD_HINT, evict_last))
 template <int Bytes>
 NT_DEVICE void nt_copy_async(char* shared, int at, const void* from, [[maybe_unused]] bool inside) {
 #if NT_ASYNC_ZEROS
@@ -333,7 +358,7 @@ NT_DEVICE void nt_copy_async(char* shared, int at, const void* from, [[maybe_unu
     }
 #else
     const unsigned address = nt_shared_address(shared + at);
-    const unsigned long long policy = nt_evict_first();
+    const unsigned long long policy = NT_IS(LOAD_HINT, streaming) ? nt_evict_first() : nt_evict_last();
     if constexpr (Bytes == 16) {
         asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "l"(policy) : "memory");
     } else {
@@ -370,9 +395,10 @@ NT_DEVICE void nt_bulk_wait(unsigned long long* barrier, unsigned parity) {
 NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long long* barrier) {
     const unsigned address = nt_shared_address(to);
     const unsigned counted_by = nt_shared_address(barrier);
-    if constexpr (NT_IS(LOAD_HINT, streaming)) {
+    if constexpr (NT_IS(LOAD_HINT, streaming) || NT_IS(LOAD_HINT, evict_last)) {
+        const unsigned long long policy = NT_IS(LOAD_HINT, streaming) ? nt_evict_first() : nt_evict_last();
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(address), "l"(from),
-                     "r"(bytes), "r"(counted_by), "l"(nt_evict_first())
+                     "r"(bytes), "r"(counted_by), "l"(policy)
                      : "memory");
     } else {
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address), "l"(from), "r"(bytes),
@@ -382,8 +408,9 @@ NT_DEVICE void nt_bulk_load(void* to, const void* from, int bytes, unsigned long
 }
 NT_DEVICE void nt_bulk_store(void* to, const void* from, int bytes) {
     const unsigned address = nt_shared_address(from);
-    if constexpr (NT_IS(STORE_HINT, streaming)) {
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(to), "r"(address), "r"(bytes), "l"(nt_evict_first())
+    if constexpr (NT_IS(STORE_HINT, streaming) || NT_IS(STORE_HINT, evict_last)) {
+        const unsigned long long policy = NT_IS(STORE_HINT, streaming) ? nt_evict_first() : nt_evict_last();
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(to), "r"(address), "r"(bytes), "l"(policy)
                      : "memory");
     } else {
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(address), "r"(bytes) : "memory");

@@ -141,7 +141,7 @@ void nt_look_for_word(unsigned* w, const unsigned* p, EMULATION_HERE) {
 
 #if NT_EMULATE_ASYNC_COPY
 #define NT_ASYNC_COPY 1
-#define NT_ASYNC_ZEROS (!NT_IS(LOAD_HINT, streaming))
+#define NT_ASYNC_ZEROS (!NT_IS(LOAD_HINT, streaming) && !NT_IS(LOAD_HINT, evict_last))
 template <int Bytes>
 void nt_copy_async(char* shared, int at, const void* from, bool inside) {
     emulation_copy_async(shared + at, inside ? from : nullptr, Bytes);
