@@ -131,7 +131,7 @@ protected:
 
 TEST_P(CopyKernels, WriteWhatTheyReadAndNothingBeyond) {
     for (const long long vectors : {1, 63, 64, 256, 1000, 4097}) {
-        for (const char* hint : {"default", "streaming", "streaming_stores", "cache_global"}) {
+        for (const char* hint : {"default", "streaming", "streaming_stores", "cache_global", "evict_last", "evict_last_streaming_stores"}) {
             for (const int unroll : {1, 2, 4, 8}) {
                 for (const int programs : {0, 3}) {
                     expect_copies(fmt::format("nt_copy_16_{}_{}", unroll, hint), 16, unroll, programs, vectors);

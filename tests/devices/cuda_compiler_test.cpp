@@ -158,6 +158,36 @@ TEST_F(CudaCompiler, ACacheHintOfReadOnlyLoadsChangesNoCode) {
     }
 }
 
+// By every way that a row comes and goes: through registers, predicated or not, and asynchronous or bulk copies.
+TEST_F(CudaCompiler, LinesAreKeptByEveryWayThatARowComesAndGoes) {
+    for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+        const DeviceInfo device = describe_architecture(arch);
+        CompilePool compiler = pool(arch, 2);
+        for (const auto& [problem_key, key] :
+             {std::pair("rms_norm/forward/bf16/llama/64x1024", "w4.t128.r1.row.registers.even.per_row"),
+              std::pair("rms_norm/forward/bf16/llama/64x1000", "w4.t128.r1.row.registers.masked.per_row.v2"),
+              std::pair("rms_norm/inference/bf16/llama/64x1024/in_place", "w4.t128.r1.row.registers.even.per_row.v4"),
+              std::pair("rms_norm/forward/bf16/llama/64x8192", "w8.t256.r1.row.reload.even.per_row"),
+              std::pair("rms_norm/backward/bf16/llama/64x1000", "w4.t128.r2.row.shared.masked.persistent_strided.s2"),
+              std::pair("rms_norm/forward/bf16/llama/64x1024", "w4.t128.r2.row.shared.even.persistent_strided.s2.tma")}) {
+            const Problem problem = parse_problem_key(problem_key);
+            Configuration c = Configuration::parse(key);
+            if (c.staging != Staging::async && device.arch == "sm_80") {
+                continue;
+            }
+            const auto code = [&] {
+                return compiler.get(gpu::define_options(gpu::macros(c, problem, device)), gpu::kernel_source())->code_hash;
+            };
+            const std::string plain = code();
+            c.load_hint = CacheHint::evict_last;
+            const std::string kept = code();
+            EXPECT_NE(kept, plain) << arch << " " << key;
+            c.store_hint = CacheHint::evict_last;
+            EXPECT_NE(code(), kept) << arch << " " << key;
+        }
+    }
+}
+
 // A row that is read again with hints for each reading: as many programs as the threads allow, none of whose registers spill.
 TEST_F(CudaCompiler, AForwardThatReadsItsRowAgainFillsTheDevice) {
     for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {

@@ -239,7 +239,7 @@ NT_COPIES(default)
 NT_COPIES(streaming)
 NT_COPIES(streaming_stores)
 NT_COPIES(cache_global)
-#if NT_L2_POLICIES
+#if !defined(__AMDGCN__)  // before sm_80 they are not tried
 NT_COPIES(evict_last)
 NT_COPIES(evict_last_streaming_stores)
 #endif

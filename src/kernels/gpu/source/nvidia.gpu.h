@@ -145,17 +145,19 @@ NT_DEVICE unsigned long long nt_evict_last() {
         asm volatile("ld.global" OP ".u16 %0, [%1];" : "=h"(h) : "l"(p)CLOBBER);                                                      \
         w[0] = h;                                                                                                                     \
     }
-#define NT_READ_BY(OP, POLICY, CLOBBER)                                                                                                                               \
-    if constexpr (Bytes == 16) {                                                                                                                                      \
-        asm volatile("ld.global" OP ".L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p), "l"(POLICY)CLOBBER); \
-    } else if constexpr (Bytes == 8) {                                                                                                                                \
-        asm volatile("ld.global" OP ".L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;" : "=r"(w[0]), "=r"(w[1]) : "l"(p), "l"(POLICY)CLOBBER);                               \
-    } else if constexpr (Bytes == 4) {                                                                                                                                \
-        asm volatile("ld.global" OP ".L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w[0]) : "l"(p), "l"(POLICY)CLOBBER);                                                   \
-    } else {                                                                                                                                                          \
-        unsigned short h;                                                                                                                                             \
-        asm volatile("ld.global" OP ".L2::cache_hint.u16 %0, [%1], %2;" : "=h"(h) : "l"(p), "l"(POLICY)CLOBBER);                                                      \
-        w[0] = h;                                                                                                                                                     \
+#define NT_READ_BY(OP, POLICY, CLOBBER)                                                                                                 \
+    if constexpr (Bytes == 16) {                                                                                                        \
+        asm volatile("ld.global" OP ".L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"                                                   \
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])                                                                   \
+                     : "l"(p), "l"(POLICY)CLOBBER);                                                                                     \
+    } else if constexpr (Bytes == 8) {                                                                                                  \
+        asm volatile("ld.global" OP ".L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;" : "=r"(w[0]), "=r"(w[1]) : "l"(p), "l"(POLICY)CLOBBER); \
+    } else if constexpr (Bytes == 4) {                                                                                                  \
+        asm volatile("ld.global" OP ".L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w[0]) : "l"(p), "l"(POLICY)CLOBBER);                     \
+    } else {                                                                                                                            \
+        unsigned short h;                                                                                                               \
+        asm volatile("ld.global" OP ".L2::cache_hint.u16 %0, [%1], %2;" : "=h"(h) : "l"(p), "l"(POLICY)CLOBBER);                        \
+        w[0] = h;                                                                                                                       \
     }
 #define NT_NO_CLOBBER
 template <int Bytes, bool Constant, bool Again = false>
