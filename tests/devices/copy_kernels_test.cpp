@@ -138,7 +138,7 @@ TEST_P(CopyKernels, WriteWhatTheyReadAndNothingBeyond) {
                 }
             }
         }
-        for (const char* hint : {"together", "together_default", "late", "late_default"}) {
+        for (const char* hint : {"together", "together_default", "together_evict_last", "late", "late_default", "late_evict_last"}) {
             for (const int unroll : {2, 3, 4}) {
                 expect_copies(fmt::format("nt_copy_16_{}_{}", unroll, hint), 16, unroll, 0, vectors);
             }

@@ -430,7 +430,7 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
 }
 
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
-// backward_vectors, wide_rows).
+// backward_vectors, wide_rows; results/h200: evict_last; scripts/studies: kept_rows_wide, backward_fifths).
 TEST(DefaultSpace, HasWhatWiderSpacesFound) {
     if (testing::sanitized) {
         GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
@@ -444,6 +444,11 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
         {"forward/bf16/llama/128x128", "w4.t16.r8.row.registers.even.packed.gamma_before"},
         {"forward/bf16/llama/2048x512", "w4.t16.r8.row.registers.even.packed.gamma_before.ld_streaming"},
         {"forward/bf16/llama/8192x5120", "w16.t512.r1.row.registers.masked.per_row.gamma_before.v8.ld_streaming.st_streaming"},
+        {"forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.ld_evict_last"},
+        {"forward/bf16/llama/65536x256", "w4.t16.r16.row.registers.even.packed.gamma_before.ld_evict_last.st_streaming.h2"},
+        {"forward/bf16/llama/4096x32768", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_evict_last.c4"},
+        {"backward/bf16/llama/8192x5120",
+         "w16.t256.r2.row.registers.even.persistent_strided.gamma_hoisted.v8.s3.cooperative.tile256x32x16"},
         {"backward/bf16/llama/2048x128", "w8.t32.r16.row.registers.even.packed.gamma_before.v8.beside.tile256x16x4.parts8.pc8.h2"},
         {"backward/bf16/llama/2048x512", "w8.t64.r8.row.registers.even.packed.gamma_before.beside.tile256x64x4.parts8.pc8.h2"},
         {"backward/bf16/llama/32768x128", "w16.t16.r64.row.registers.even.persistent_strided" + cooperative + ".h2.d2"},

@@ -108,9 +108,11 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
     }
     constexpr std::array<std::pair<int, int>, 6> together{{{2, 64}, {4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
     for (const auto& [unroll, block] : together) {
-        for (const char* hint : {"together", "together_default", "late", "late_default"}) {
-            if (bytes > small_bytes || std::string_view(hint).starts_with("together")) {
-                out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = hint});
+        for (const std::string_view hint :
+             {"together", "together_default", "together_evict_last", "late", "late_default", "late_evict_last"}) {
+            const bool is_there = !hint.ends_with("evict_last") || (bytes > small_bytes && has_l2_policies(device));
+            if (is_there && (bytes > small_bytes || hint.starts_with("together"))) {
+                out.push_back({.unroll = unroll, .block = block, .programs_per_unit = 0, .hint = std::string(hint)});
             }
         }
     }
