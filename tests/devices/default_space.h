@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "devices/registry.h"
@@ -19,7 +20,7 @@ struct CompiledSpace {
     int spilled = 0;  // of them, with spilled registers or scratch memory
 };
 
-/// Each op and mode on short, usual and wide rows; of what is planned, what `picks` picks. Expects that what the rules
+/// Each op and mode on short, usual and wide rows; of what is planned, what `picks` picks, or else the first. Expects that what the rules
 /// on compiled code keep does not spill, fits on the device, and is something for each problem.
 inline CompiledSpace compile_default_space(const DeviceInfo& device, const std::function<bool(const Configuration&)>& picks) {
     const std::unique_ptr<CodeCompiler> compiler = open_compiler(device);
@@ -33,11 +34,16 @@ inline CompiledSpace compile_default_space(const DeviceInfo& device, const std::
         const Problem problem = parse_problem_key(key);
         const CodeRules rules(space, problem, device);
         std::vector<Configuration> picked;
+        std::optional<Configuration> first;
         plan_problem(problem, space, backend_traits(device.backend), device, false, [&](const Configuration& c, const RuleTally*) {
+            first = first ? first : c;
             if (picks(c)) {
                 picked.push_back(c);
             }
         });
+        if (picked.empty() && first) {
+            picked.push_back(*first);
+        }
         for (const Configuration& c : picked) {
             compiler->ahead(problem, c);
         }

@@ -86,9 +86,9 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
-/// nt_copy_W_U_together, …_together_default, …_together_evict_last: with hints for streaming, none, or as named, a program writes when all of
-/// its threads have read, as a kernel does that sums its row up in between. One program a piece.
-/// nt_copy_W_U_late, …_late_default, …_late_evict_last: likewise, about as long after that as such a sum takes (some hundred cycles).
+/// nt_copy_W_U_together, …_together_default, …_together_evict_last: with hints for streaming, none, or as named, a program writes when all
+/// of its threads have read, as a kernel does that sums its row up in between. One program a piece. nt_copy_W_U_late, …_late_default,
+/// …_late_evict_last: likewise, about as long after that as such a sum takes (some hundred cycles).
 ///
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
