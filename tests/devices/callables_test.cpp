@@ -110,7 +110,7 @@ TEST_F(CallablesTest, AreCapturedIntoTheGraphsOfTheirWindows) {
     ASSERT_GT(buffers->sets(), 3);
     on_launch_ = [&](const TensorAddresses& tensors) { driver_.copy_on_device_async(tensors[5], tensors[0], 16, nullptr); };
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
-    EXPECT_EQ(batch.timer, "settled_graph");
+    EXPECT_EQ(batch.timer, "cleared_settled_graph");
     expect_bound();
     std::set<int> graphs;
     for (const Call& call : calls_) {

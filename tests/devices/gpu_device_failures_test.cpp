@@ -18,7 +18,7 @@ TEST_F(GpuDeviceTest, DoesWithoutWhatADriverMayLack) {
     const auto buffers = device->allocate(problem_, rotating());
     gpu_.launches.clear();
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 2});
-    EXPECT_EQ(batch.timer, "settled_events");
+    EXPECT_EQ(batch.timer, "cleared_settled_events");
     EXPECT_EQ(gpu_.launches.front().kernel, "nt_gate");
     EXPECT_EQ(std::count_if(gpu_.launches.begin(), gpu_.launches.end(), [](const auto& launch) { return launch.kernel == "nt_forward"; }),
               3 + 3 * (batch.launches_per_sample + own_launches_ahead(*buffers)));

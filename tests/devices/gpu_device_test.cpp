@@ -182,7 +182,7 @@ TEST_F(GpuDeviceTest, SettlesTheDeviceAheadOfEachSample) {
         gpu_.queue.clear();
         const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 1});
         const bool can_begin_early = info_.arch == "sm_90";
-        EXPECT_EQ(batch.timer, can_begin_early ? "settled_graph" : "graph");
+        EXPECT_EQ(batch.timer, can_begin_early ? "cleared_settled_graph" : "cleared_graph");
         EXPECT_EQ(gpu_.queue, can_begin_early ? (std::vector<std::string>{"gate", "nt_evict", "nt_demote", "nt_settle", "nt_settle early",
                                                                           "event", "graph", "event"})
                                               : (std::vector<std::string>{"gate", "nt_evict", "nt_demote", "event", "graph", "event"}));
@@ -198,7 +198,7 @@ TEST_F(GpuDeviceTest, HasNoGateWhereLaunchesBlock) {
         const auto kernel = device->compile(problem_, Configuration::parse(key));
         const auto buffers = device->allocate(problem_, rotating());
         gpu_.queue.clear();
-        EXPECT_EQ(device->sample(kernel.get(), *buffers, {.samples = 2}).timer, "settled_graph/ungated");
+        EXPECT_EQ(device->sample(kernel.get(), *buffers, {.samples = 2}).timer, "cleared_settled_graph/ungated");
         EXPECT_EQ(std::ranges::count(gpu_.queue, "gate") + std::ranges::count(gpu_.queue, "nt_gate"), 0);
         EXPECT_GE(std::ranges::count(gpu_.queue, "graph"), 2);
     }
@@ -212,7 +212,7 @@ TEST_F(GpuDeviceTest, ASampleIsTheTimeOfALaunch) {
     const SampleBatch batch = device->sample(kernel.get(), *buffers, {.samples = 3});
     ASSERT_EQ(batch.us.size(), 3U);
     EXPECT_NEAR(batch.us[1], 7, 1e-4);
-    EXPECT_EQ(batch.timer, "settled_graph");
+    EXPECT_EQ(batch.timer, "cleared_settled_graph");
     EXPECT_EQ(batch.clock_mhz, 1500);
     EXPECT_EQ(batch.throttle_reasons, std::vector<std::string>{"sw_power_cap"});
     EXPECT_NEAR(device->sample(nullptr, *buffers, {.kind = SampleKind::empty, .samples = 1}).us[0], 1.25, 1e-4);

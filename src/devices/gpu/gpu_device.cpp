@@ -116,7 +116,8 @@ GpuDevice::GpuDevice(Platform platform)
             }
         };
     }
-    timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, settle, [this] { return platform_.clocks(info_.id); });
+    timer_.emplace(driver_, stream_, wait_value != 0, gate_kernel, settle, has_l2_policies(info_),
+                   [this] { return platform_.clocks(info_.id); });
     for (const bool dependent : {false, true}) {
         references_.push_back({CopyLimit(driver_, platform_.toolchain, info_, dependent)});
     }

@@ -95,12 +95,13 @@ GraphExec Rotation::graph(const Window& window, Stream stream) {
 }
 
 GpuTimer::GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle,
-                   std::function<ClockState()> clocks)
+                   bool clears, std::function<ClockState()> clocks)
     : driver_(driver),
       stream_(stream),
       has_graphs_(captures(driver, stream)),
       gate_kernel_(std::move(gate_kernel)),
       settle_(std::move(settle)),
+      clears_(clears),
       clocks_(std::move(clocks)),
       start_(driver),
       end_(driver),
@@ -263,7 +264,8 @@ SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, c
     prepare(rotation, evict);
     const ClockState before = clocks_before();
     SampleBatch batch;
-    batch.timer = fmt::format("{}{}{}", settle_ ? "settled_" : "", has_graphs_ ? "graph" : "events", is_gated_ ? "" : "/ungated");
+    batch.timer = fmt::format("{}{}{}{}", clears_ && rotation.size_.cache_bytes > 0 ? "cleared_" : "", settle_ ? "settled_" : "",
+                              has_graphs_ ? "graph" : "events", is_gated_ ? "" : "/ungated");
     batch.launches_per_sample = rotation.windows_->most_launches();
     double spent = 0;
     while (static_cast<int>(batch.us.size()) < request.samples &&

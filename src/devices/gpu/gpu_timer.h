@@ -60,8 +60,8 @@ public:
     /// Queues a kernel that ends once `flag` holds `ticket`: the gate where a stream cannot wait for a value itself.
     using GateKernel = std::function<void(DevicePointer flag, std::uint32_t ticket)>;
     /// `settle`, where given, queues kernels behind the gate and ahead of the start event, after which a launch takes the same whatever
-    /// the process has launched before (docs/cuda.md).
-    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle,
+    /// the process has launched before (docs/cuda.md). `clears`: what is given as `evict` displaces lines that are to be evicted last.
+    GpuTimer(const Driver& driver, Stream stream, bool has_wait_value, GateKernel gate_kernel, std::function<void()> settle, bool clears,
              std::function<ClockState()> clocks);
 
     /// Cold: with nothing in the L2 but what launches of its own over sets ahead, or none, have left there.
@@ -93,6 +93,7 @@ private:
     bool has_graphs_;
     GateKernel gate_kernel_;
     std::function<void()> settle_;
+    bool clears_ = false;
     std::function<ClockState()> clocks_;
     OwnedEvent start_;
     OwnedEvent end_;

@@ -53,9 +53,13 @@ NT_DEVICE unsigned nt_any(nt_16 v) { return v.x | v.y | v.z | v.w; }
 )gpu";
 
 /// nt_evict: reads all of `vectors` and writes nothing unless the sum hits a value that it never has. Its lines are to be evicted last,
-/// where accesses can say so: others would not displace lines that a kernel has left so. nt_demote: these lines are as all others again.
-/// `vectors`: as of nt_evict, from 128 byte boundaries on. nt_gate: ends once *flag is `ticket`. nt_settle: launched twice ahead of each
-/// timed piece of work, the second time to begin while the first runs.
+/// where accesses can say so: others would not displace lines that a kernel has left so.
+///
+/// nt_demote: these lines are as all others again. `vectors`: as of nt_evict, from 128 byte boundaries on.
+///
+/// nt_gate: ends once *flag is `ticket`.
+///
+/// nt_settle: launched twice ahead of each timed piece of work, the second time to begin while the first runs.
 inline constexpr const char* utility_kernels = R"gpu(
 NT_KERNEL nt_gate(const volatile unsigned* flag, unsigned ticket) {
     while (*flag != ticket) {}
@@ -87,8 +91,9 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
 /// nt_copy_W_U_together, …_together_default, …_together_evict_last: with hints for streaming, none, or as named, a program writes when all
-/// of its threads have read, as a kernel does that sums its row up in between. One program a piece. nt_copy_W_U_late, …_late_default,
-/// …_late_evict_last: likewise, about as long after that as such a sum takes (some hundred cycles).
+/// of its threads have read, as a kernel does that sums its row up in between. One program a piece.
+///
+/// nt_copy_W_U_late, …_late_default, …_late_evict_last: likewise, about as long after that as such a sum takes (some hundred cycles).
 ///
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
