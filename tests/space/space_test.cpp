@@ -136,8 +136,10 @@ constexpr std::int64_t sizes[][2] = {{1, 4096},    {1, 128},     {128, 4096},   
                                      {8192, 4096}, {8192, 5120}, {4096, 16384}, {71, 3571},   {29, 17389},  {173, 409}};
 
 TEST(ShippedSpaces, LeaveSomethingForEveryShapeAndWarp) {
-    const std::vector<int> warp_sizes =
-        testing::sanitized ? std::vector{32} : std::vector{4, 8, 16, 32, 64};  // under a sanitizer they take minutes
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the spaces hold is the same under a sanitizer, and takes minutes";
+    }
+    const std::vector<int> warp_sizes{4, 8, 16, 32, 64};
     for (const ShippedFile& file : shipped_files()) {
         if (file.path.starts_with("shapes/") || file.path.starts_with("gates/")) {
             continue;

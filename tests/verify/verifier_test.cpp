@@ -31,6 +31,9 @@ Verification verify(const Problem& problem, Order order, Defect defect, std::uin
 class CorrectKernels : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CorrectKernels, PassInAnyOrderOfSummation) {
+    if (testing::thread_sanitized && std::string_view(GetParam()).find("x17389") != std::string_view::npos) {
+        GTEST_SKIP() << "the same threads as for narrower shapes, and takes most of a minute under a sanitizer";
+    }
     for (const Order order : {Order::sequential, Order::pairwise, Order::lanes16}) {
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
             const Verification verification = verify(problem_of(GetParam()), order, Defect::none, seed);
@@ -73,7 +76,7 @@ TEST(CorrectKernels, PassOnWideRowsAndLongColumns) {
     for (const char* key :
          {"rms_norm/full/fp32/llama/3x17389", "rms_norm/full/fp16/llama/3x17389", "rms_norm/full/fp32/llama/2x131072",
           "rms_norm/full/fp16/none/2x131072", "rms_norm/backward/fp32/llama/20000x8", "rms_norm/backward/bf16/llama/20000x8/w_fp32"}) {
-        for (const Order order : {Order::sequential, Order::lanes16}) {
+        for (const Order order : testing::sanitized ? std::vector{Order::lanes16} : std::vector{Order::sequential, Order::lanes16}) {
             const Verification verification = verify(problem_of(key), order, Defect::none, 9);
             EXPECT_TRUE(verification.passed) << key << ": " << verification.reason;
         }

@@ -106,7 +106,7 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
             }
         }
     }
-    constexpr std::array<std::pair<int, int>, 6> together{{{2, 64}, {4, 64}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
+    constexpr std::array<std::pair<int, int>, 7> together{{{2, 64}, {4, 64}, {1, 128}, {2, 128}, {3, 128}, {4, 128}, {2, 256}}};
     for (const auto& [unroll, block] : together) {
         for (const std::string_view hint :
              {"together", "together_default", "together_evict_last", "late", "late_default", "late_evict_last"}) {
@@ -127,6 +127,10 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
             }
             for (const char* hint : {"default", "streaming"}) {
                 method.hint = hint;
+                out.push_back(method);
+            }
+            if (bytes > small_bytes) {  // what copies asynchronously has policies for the L2
+                method.hint = "evict_last_streaming_stores";
                 out.push_back(method);
             }
             --kinds;

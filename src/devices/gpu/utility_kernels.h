@@ -188,7 +188,7 @@ NT_DEVICE void nt_copy_together(const nt_streams& s) {
     for (int i = 0; i < unroll; ++i) nt_put<V, unroll, hint>(s, first + i * nt_threads(), held, i);
 }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-template <int unroll>
+template <int unroll, nt_hint hint>
 NT_DEVICE void nt_fetch(const nt_streams& s, long long begin, nt_16* stage) {
 #pragma unroll
     for (int r = 0; r < NT_READS; ++r) {
@@ -196,7 +196,14 @@ NT_DEVICE void nt_fetch(const nt_streams& s, long long begin, nt_16* stage) {
         for (int i = 0; i < unroll; ++i) {
             const long long at = begin + (long long)i * nt_threads() + nt_thread();
             const unsigned to = (unsigned)__cvta_generic_to_shared(stage + (r * unroll + i) * nt_threads() + nt_thread());
-            if (at < s.vectors) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((const nt_16*)s.in[r] + at) : "memory");
+            const nt_16* const from = (const nt_16*)s.in[r] + at;
+            if constexpr (hint >= nt_evict_last) {
+                unsigned long long policy;
+                asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+                if (at < s.vectors) asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "l"(policy) : "memory");
+            } else if (at < s.vectors) {
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+            }
         }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");  // an empty one too: the wait counts them
@@ -209,9 +216,9 @@ NT_DEVICE void nt_copy_staged(const nt_streams& s) {
     const int stage_vectors = NT_READS * unroll * nt_threads();
     long long begin = nt_program() * piece;
 #pragma unroll
-    for (int ahead = 0; ahead < NT_STAGES - 1; ++ahead) nt_fetch<unroll>(s, begin + ahead * step, nt_stages + ahead * stage_vectors);
+    for (int ahead = 0; ahead < NT_STAGES - 1; ++ahead) nt_fetch<unroll, hint>(s, begin + ahead * step, nt_stages + ahead * stage_vectors);
     for (int stage = 0; begin < s.vectors; begin += step, stage = (stage + 1) % NT_STAGES) {
-        nt_fetch<unroll>(s, begin + (NT_STAGES - 1) * step, nt_stages + (stage + NT_STAGES - 1) % NT_STAGES * stage_vectors);
+        nt_fetch<unroll, hint>(s, begin + (NT_STAGES - 1) * step, nt_stages + (stage + NT_STAGES - 1) % NT_STAGES * stage_vectors);
         asm volatile("cp.async.wait_group %0;" ::"n"(NT_STAGES - 1) : "memory");
         const nt_16* held = nt_stages + stage * stage_vectors + nt_thread();  // a thread reads what itself has fetched: no barrier
 #pragma unroll
@@ -234,6 +241,9 @@ NT_COPY_STAGED(8, default)
 NT_COPY_STAGED(2, streaming)
 NT_COPY_STAGED(4, streaming)
 NT_COPY_STAGED(8, streaming)
+NT_COPY_STAGED(2, evict_last_streaming_stores)
+NT_COPY_STAGED(4, evict_last_streaming_stores)
+NT_COPY_STAGED(8, evict_last_streaming_stores)
 #endif
 #endif
 #define NT_COPY(width, unroll, hint) \
@@ -252,7 +262,7 @@ NT_COPIES(evict_last_streaming_stores)
 #define NT_COPY_TOGETHER(unroll, name, hint, waits) \
     NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits>(s); }
 #define NT_COPIES_TOGETHER(name, hint, waits) \
-    NT_COPY_TOGETHER(2, name, hint, waits) NT_COPY_TOGETHER(3, name, hint, waits) NT_COPY_TOGETHER(4, name, hint, waits)
+    NT_COPY_TOGETHER(1, name, hint, waits) NT_COPY_TOGETHER(2, name, hint, waits) NT_COPY_TOGETHER(3, name, hint, waits) NT_COPY_TOGETHER(4, name, hint, waits)
 #if NT_PART == 3
 NT_COPIES_TOGETHER(late, streaming, 8)
 NT_COPIES_TOGETHER(late_default, default, 8)
