@@ -34,8 +34,24 @@ struct OptionSet::State {
 
     explicit State(std::string description) : app(std::move(description)) {}
 
-    [[noreturn]] void refuse(const std::string& word) const {
+    /// The option whose value the word before this one is, as in --tokens 1 128; null: none.
+    const OptionSpec* option_before(const std::string& word, std::span<const std::string> words) const {
+        const auto at = std::find(words.begin(), words.end(), word);
+        if (at - words.begin() < 2) {
+            return nullptr;
+        }
+        const auto spec = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& known) {
+            return known.arity != Arity::flag && !known.positional() && (*(at - 2) == known.name || *(at - 2) == known.short_name);
+        });
+        return spec == specs.end() ? nullptr : &*spec;
+    }
+
+    [[noreturn]] void refuse(const std::string& word, std::span<const std::string> words) const {
         if (!word.starts_with("-") || word == "-" || word == "--") {
+            if (const OptionSpec* before = option_before(word, words)) {
+                throw InputError(fmt::format("unexpected argument '{}': {} takes one value{}", word, before->name,
+                                             before->arity == Arity::list ? ", or several with commas between them" : ""));
+            }
             throw InputError(fmt::format("unexpected argument '{}'; see {} --help", word, app.get_name()));
         }
         const std::string name = word.substr(0, word.find('='));
@@ -66,6 +82,9 @@ struct OptionSet::State {
         }
         for (const std::string& word : words) {
             for (const std::string_view part : spec.arity == Arity::list ? split(word, ',') : std::vector{std::string_view(word)}) {
+                if (part.empty() && part.size() < word.size()) {
+                    throw InputError(fmt::format("{}: a value is missing between the commas of '{}'", spec.name, word));
+                }
                 if (part.empty()) {
                     throw InputError(fmt::format("{} needs a value: {} {}", spec.name, spec.name, spec.argument()));
                 }
@@ -162,7 +181,7 @@ OptionSet::Parsed OptionSet::parse(std::span<const std::string> words) {
         throw InputError(fmt::format("{}; see {} --help", error.what(), state.app.get_name()));
     }
     if (const std::vector<std::string> unknown = state.app.remaining(); !unknown.empty()) {
-        state.refuse(unknown.front());
+        state.refuse(unknown.front(), words);
     }
     for (std::size_t i = 0; i < state.specs.size(); ++i) {
         if (state.flags[i] != nullptr) {

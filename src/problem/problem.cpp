@@ -57,7 +57,7 @@ std::int64_t size_of(std::string_view key, std::string_view part, std::string_vi
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc{} || end != digits.data() + digits.size() || value < 1 || value > largest_size) {
-        bad_key(key, part, fmt::format("a size from 1 to {}", largest_size));
+        bad_key(key, digits.empty() ? part : digits, fmt::format("a size from 1 to {}", largest_size));
     }
     return value;
 }

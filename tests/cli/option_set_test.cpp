@@ -62,6 +62,31 @@ TEST_F(OptionSetTest, AnOptionNeverSwallowsTheNext) {
     EXPECT_EQ(complaint({"--out="}), "--out needs a value: --out DIR");
 }
 
+TEST(OptionSetWithoutPositionals, ASecondValueIsToldWithItsOption) {
+    const auto complaint = [](const std::vector<std::string>& words) -> std::string {
+        bool quiet = false;
+        std::string out;
+        std::vector<std::int64_t> tokens;
+        OptionSet options("try", "Tries things.");
+        options.flag("--quiet", "say nothing", quiet);
+        options.one("-o,--out", folder(out), "where to");
+        options.list("--tokens", whole_number(1, 100, tokens), "how many");
+        try {
+            options.parse(words);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(complaint({"--out", "a", "b"}), "unexpected argument 'b': --out takes one value");
+    EXPECT_EQ(complaint({"-o", "a", "b"}), "unexpected argument 'b': --out takes one value");
+    EXPECT_EQ(complaint({"--tokens", "1", "28"}),
+              "unexpected argument '28': --tokens takes one value, or several with commas between them");
+    EXPECT_EQ(complaint({"--tokens", "1,"}), "--tokens: a value is missing between the commas of '1,'");
+    EXPECT_EQ(complaint({"--quiet", "a", "b"}), "unexpected argument 'a'; see normtune try --help");
+    EXPECT_EQ(complaint({"b"}), "unexpected argument 'b'; see normtune try --help");
+}
+
 TEST_F(OptionSetTest, ASingleValueIsGivenOnce) {
     EXPECT_EQ(complaint({"--out", "a", "-o", "b"}), "--out is given 2 times; once is enough");
 }
