@@ -174,8 +174,9 @@ std::vector<Section> audit_sections(std::span<const Audit> audits) {
     std::vector<Section> sections;
     for (const Audit& audit : audits) {
         const DeviceInfo& device = audit.rankings.front().device();
-        sections.push_back({fmt::format("{} ({}, {} compute units): {} problems, {} configurations measured", device.name, device.arch,
-                                        device.compute_units, grouped(audit.rankings.size()), grouped(measured(audit))),
+        sections.push_back({fmt::format("{} ({}, {} compute units): {} problem{}, {} configurations measured", device.name, device.arch,
+                                        device.compute_units, grouped(audit.rankings.size()), audit.rankings.size() == 1 ? "" : "s",
+                                        grouped(measured(audit))),
                             Table(), incomplete(audit) + dropped(audit)});
         if (!audit.heuristics.empty()) {
             sections.push_back(heuristics_in_all(audit));
