@@ -1,0 +1,121 @@
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "devices/registry.h"
+#include "space/plan.h"
+#include "space/reproducibility.h"
+#include "support/sanitized.h"
+
+namespace normtune {
+namespace {
+
+// sweep --batch-invariant needs configurations of one class of rows at every M: a rule that leaves large M other ones takes them all away.
+TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    for (const char* mode : {"forward", "backward"}) {
+        for (const int cols : {128, 1024, 2048, 2560, 4096, 5120, 12288, 16384}) {
+            std::set<std::string> common;
+            for (const int rows : {1, 128, 8192}) {
+                std::set<std::string> classes;
+                const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/{}x{}", mode, rows, cols));
+                plan_problem(problem, space, backend_traits(device.backend), device, false,
+                             [&](const Configuration& c, const RuleTally* by) {
+                                 if (by == nullptr && (rows == 1 || common.contains(row_class(c, device.backend)))) {
+                                     classes.insert(row_class(c, device.backend));
+                                 }
+                             });
+                common = std::move(classes);
+            }
+            EXPECT_FALSE(common.empty()) << mode << ", " << cols << " columns";
+        }
+    }
+}
+
+// Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
+// backward_vectors, wide_rows; results/h200: evict_last, kept_rows_wide, backward_fifths, backward_hints, beside_hints, forward_ahead,
+// forward_fifths).
+TEST(DefaultSpace, HasWhatWiderSpacesFound) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    const std::string kept = ".gamma_hoisted.ld_cg.st_evict_last";
+    const std::string cooperative = kept + ".s2.cooperative.tile256x32x16";
+    const std::vector<std::pair<std::string, std::string>> found{
+        {"forward/bf16/llama/1024x65536", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_cg.c8"},
+        {"forward/bf16/llama/256x262144", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_cg.c16"},
+        {"forward/bf16/llama/128x128", "w4.t16.r8.row.registers.even.packed.gamma_before"},
+        {"forward/bf16/llama/2048x512", "w4.t16.r8.row.registers.even.packed.gamma_before.ld_streaming"},
+        {"forward/bf16/llama/8192x5120", "w16.t512.r1.row.registers.masked.per_row.gamma_before.v8.ld_streaming.st_streaming"},
+        {"forward/bf16/llama/8192x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.ld_evict_last"},
+        {"forward/bf16/llama/65536x256", "w4.t16.r16.row.registers.even.packed.gamma_before.ld_evict_last.st_streaming.h2"},
+        {"forward/bf16/llama/4096x32768", "w8.t256.r1.row.shared.even.per_row.gamma_before.ld_evict_last.c4"},
+        {"forward/bf16/llama/8192x8192", "w4.t128.r1.row.registers.even.per_row.gamma_before.ld_evict_last.c2"},
+        {"forward/bf16/llama/8192x5120", "w8.t256.r1.row.registers.even.per_row.gamma_before.v8.ld_evict_last"},
+        {"forward/bf16/llama/8192x1024",
+         "w4.t128.r4.row.registers.even.persistent_strided.p4.gamma_hoisted.ld_evict_last.st_streaming.s3.h4"},
+        {"forward/bf16/llama/512x131072", "w8.t256.r1.row.registers.even.persistent_strided.p2.gamma_hoisted.ld_evict_last.s3.c16"},
+        {"backward/bf16/llama/8192x5120",
+         "w16.t256.r2.row.registers.even.persistent_strided.gamma_hoisted.v8.ld_cg.st_evict_last.s3.cooperative.tile256x32x16"},
+        {"backward/bf16/llama/128x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.v8.ld_streaming.beside.tile128x64x4"},
+        {"backward/bf16/llama/4096x32768", "w8.t256.r1.row.shared.even.persistent_strided.p2" + kept + ".s3.published.tile32x128x4.c8"},
+        {"backward/bf16/llama/32768x128",
+         "w16.t16.r64.row.registers.even.persistent_strided.gamma_hoisted.ld_evict_last.st_streaming.s2.cooperative.tile256x32x16.h2.d2"},
+        {"backward/bf16/llama/2048x128", "w8.t32.r16.row.registers.even.packed.gamma_before.v8.beside.tile256x16x4.parts8.pc8.h2"},
+        {"backward/bf16/llama/2048x512", "w8.t64.r8.row.registers.even.packed.gamma_before.beside.tile256x64x4.parts8.pc8.h2"},
+        {"backward/bf16/llama/32768x128", "w16.t16.r64.row.registers.even.persistent_strided" + cooperative + ".h2.d2"},
+        {"backward/bf16/llama/524288x128", "w16.t16.r64.row.registers.even.persistent_balanced" + cooperative + ".h2.d4"},
+        {"backward/bf16/llama/8192x2560", "w16.t128.r4.row.registers.masked.persistent_strided" + cooperative + ".d4"},
+        {"backward/bf16/llama/8192x8192", "w16.t512.r1.row.registers.even.persistent_strided" + kept + ".s3.published.tile256x32x8.c2"},
+        {"backward/bf16/llama/512x16384", "w8.t256.r1.row.registers.even.persistent_strided.p2" + kept + ".s3.published.tile64x64x8.c8"}};
+    for (const auto& [problem, key] : found) {
+        bool has = false;
+        plan_problem(parse_problem_key("rms_norm/" + problem), space, backend_traits(device.backend), device, false,
+                     [&](const Configuration& c, const RuleTally* by) { has = has || (by == nullptr && c.key() == key); });
+        EXPECT_TRUE(has) << problem << " " << key;
+    }
+}
+
+// A rule that leaves nothing where nobody looked is lifted there, and what it took comes back.
+TEST(DefaultSpace, IsSmallForWidthsThatNoShippedModelHas) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    std::size_t all = 0;
+    std::size_t problems = 0;
+    for (const char* mode : {"forward", "backward"}) {
+        for (const int cols : {384, 1152, 1792, 3584, 6400, 9216, 11264, 12288, 14336, 15360, 22528}) {
+            const Problem problem = parse_problem_key(fmt::format("rms_norm/{}/bf16/llama/1024x{}", mode, cols));
+            const auto kept = plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept;
+            EXPECT_LE(kept, 125U) << fmt::format("{}, {} columns", mode, cols);
+            all += kept;
+            ++problems;
+        }
+    }
+    for (const char* of : {"rms_norm/backward", "fused_add_rms_norm/backward"}) {
+        for (const int rows : {1, 4, 200}) {
+            for (const int cols : {8200, 16384, 65536, 262144}) {
+                const Problem problem = parse_problem_key(fmt::format("{}/bf16/llama/{}x{}", of, rows, cols));
+                EXPECT_LE(plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept, 125U)
+                    << fmt::format("{}, {} rows of {} columns", of, rows, cols);
+            }
+        }
+    }
+    EXPECT_LE(all, 60 * problems);
+}
+
+}  // namespace
+}  // namespace normtune
