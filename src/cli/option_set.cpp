@@ -34,16 +34,18 @@ struct OptionSet::State {
 
     explicit State(std::string description) : app(std::move(description)) {}
 
-    /// The option whose value the word before this one is, as in --tokens 1 128; null: none.
+    /// The option whose value stands before the word, as in --tokens 1 128; null: none.
     const OptionSpec* option_before(const std::string& word, std::span<const std::string> words) const {
-        const auto at = std::find(words.begin(), words.end(), word);
-        if (at - words.begin() < 2) {
-            return nullptr;
+        for (std::size_t i = 2; i < words.size(); ++i) {
+            const bool follows_value = words[i] == word && !words[i - 1].starts_with("-");
+            for (const OptionSpec& spec : specs) {
+                const bool takes_one = spec.arity == Arity::one || spec.arity == Arity::list;
+                if (follows_value && takes_one && !spec.positional() && (words[i - 2] == spec.name || words[i - 2] == spec.short_name)) {
+                    return &spec;
+                }
+            }
         }
-        const auto spec = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& known) {
-            return known.arity != Arity::flag && !known.positional() && (*(at - 2) == known.name || *(at - 2) == known.short_name);
-        });
-        return spec == specs.end() ? nullptr : &*spec;
+        return nullptr;
     }
 
     [[noreturn]] void refuse(const std::string& word, std::span<const std::string> words) const {

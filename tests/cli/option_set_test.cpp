@@ -83,6 +83,7 @@ TEST(OptionSetWithoutPositionals, ASecondValueIsToldWithItsOption) {
     EXPECT_EQ(complaint({"--tokens", "1", "28"}),
               "unexpected argument '28': --tokens takes one value, or several with commas between them");
     EXPECT_EQ(complaint({"--tokens", "1,"}), "--tokens: a value is missing between the commas of '1,'");
+    EXPECT_EQ(complaint({"--tokens", "1", "1"}), "unexpected argument '1': --tokens takes one value, or several with commas between them");
     EXPECT_EQ(complaint({"--quiet", "a", "b"}), "unexpected argument 'a'; see normtune try --help");
     EXPECT_EQ(complaint({"b"}), "unexpected argument 'b'; see normtune try --help");
 }

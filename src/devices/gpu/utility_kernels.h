@@ -37,10 +37,14 @@ NT_DEVICE void nt_follow() {
 }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define NT_L2_POLICIES 1
-NT_DEVICE nt_16 nt_load_to_evict_last(const nt_16* p) {
+NT_DEVICE unsigned long long nt_evict_last_policy() {
     unsigned long long policy;
-    nt_16 v;
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+NT_DEVICE nt_16 nt_load_to_evict_last(const nt_16* p) {
+    const unsigned long long policy = nt_evict_last_policy();
+    nt_16 v;
     asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "l"(policy));
     return v;
 }
@@ -198,8 +202,7 @@ NT_DEVICE void nt_fetch(const nt_streams& s, long long begin, nt_16* stage) {
             const unsigned to = (unsigned)__cvta_generic_to_shared(stage + (r * unroll + i) * nt_threads() + nt_thread());
             const nt_16* const from = (const nt_16*)s.in[r] + at;
             if constexpr (hint >= nt_evict_last) {
-                unsigned long long policy;
-                asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+                const unsigned long long policy = nt_evict_last_policy();
                 if (at < s.vectors) asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "l"(policy) : "memory");
             } else if (at < s.vectors) {
                 asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
