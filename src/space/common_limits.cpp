@@ -263,6 +263,8 @@ void add_dgamma_limits(Limits& limits) {
                [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
                    return c.deferred_steps == 0 || ceil_div(serial_passes(c, p, d), c.tile_rows) > c.deferred_steps;
                });
+    limits.add_redundant(Axis::incoming_ds, "no whole row waits in shared memory with an incoming ds", {Axis::residency, Axis::block_size},
+                         [](const Configuration& c, const Problem& p, const DeviceInfo&) { return stages_ds(c, p); });
     for (const Axis axis : {Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}) {
         limits.add_redundant(
             axis, "no dgamma reduce kernel runs", {Axis::dgamma},
@@ -345,6 +347,11 @@ std::int64_t spare_programs(const Configuration& c, const Problem& problem, cons
 
 bool has_dgamma(const Problem& problem) {
     return problem.operation.has(TensorRole::dgamma);
+}
+
+bool stages_ds(const Configuration& c, const Problem& problem) {
+    return problem.operation.has_backward() && problem.operation.adds_residual() && c.residency == Residency::shared &&
+           c.block_size == whole_row;
 }
 
 bool persistent(const Configuration& c) {

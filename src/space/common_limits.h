@@ -29,6 +29,8 @@ bool publishes(DgammaMethod method);
 
 bool persistent(const Configuration& configuration);
 bool has_dgamma(const Problem& problem);
+/// Is there a backward whose incoming ds waits, as whole rows, in shared memory (or comes directly instead)?
+bool stages_ds(const Configuration& configuration, const Problem& problem);
 std::int64_t rows_side_by_side(const Configuration& configuration, const DeviceInfo& device);
 /// Bytes of a thread's access: vector_bytes, or less where rows do not start at its multiples; one element at the least.
 int access_bytes(int vector_bytes, const Problem& problem);

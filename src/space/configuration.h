@@ -21,6 +21,7 @@ NORMTUNE_ENUMERATION(DgammaMethod, dgamma_names, partials, atomic, split, cooper
 NORMTUNE_ENUMERATION(DependentLaunch, dependent_launch_names, off, on);
 // tma_loads: rows come by bulk copies; tma: results leave by them, too.
 NORMTUNE_ENUMERATION(Staging, staging_names, async, tma_loads, tma);
+NORMTUNE_ENUMERATION(IncomingDs, incoming_ds_names, staged, direct);
 
 /// block_size of a configuration whose one pass covers the whole row.
 inline constexpr int whole_row = 0;

@@ -73,6 +73,11 @@ constexpr Words<3> staging_help{{
     "Rows come by bulk copies; results are put in their place in shared memory and leave by bulk copies as well (sm_90 and later).",
 }};
 
+constexpr Words<2> incoming_ds_help{{
+    "Rows of the incoming ds are staged in shared memory with those of x and dy.",
+    "A step begins by reading its incoming ds into registers, past shared memory, which has room for more rows ahead.",
+}};
+
 template <std::size_t N>
 constexpr std::string_view at(const Words<N>& words, int value) {
     return words.of[static_cast<std::size_t>(value)];
@@ -104,6 +109,8 @@ std::string_view value_help(Axis axis, int value) {
             return at(dependent_launch_help, value);
         case Axis::staging:
             return at(staging_help, value);
+        case Axis::incoming_ds:
+            return at(incoming_ds_help, value);
         default:
             return axis_row(axis).help;
     }

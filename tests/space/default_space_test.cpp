@@ -43,7 +43,7 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
 
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
 // backward_vectors, wide_rows; results/h200: evict_last, kept_rows_wide, backward_fifths, backward_hints, beside_hints, forward_ahead,
-// forward_fifths).
+// forward_fifths, incoming_ds, forward_stages).
 TEST(DefaultSpace, HasWhatWiderSpacesFound) {
     if (testing::sanitized) {
         GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
@@ -66,6 +66,11 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
         {"forward/bf16/llama/8192x1024",
          "w4.t128.r4.row.registers.even.persistent_strided.p4.gamma_hoisted.ld_evict_last.st_streaming.s3.h4"},
         {"forward/bf16/llama/512x131072", "w8.t256.r1.row.registers.even.persistent_strided.p2.gamma_hoisted.ld_evict_last.s3.c16"},
+        {"forward/bf16/llama/256x262144", "w8.t256.r1.row.registers.even.persistent_strided.gamma_hoisted.ld_evict_last.s3.c8"},
+        {"fused_add_rms_norm/forward/bf16/llama/256x262144",
+         "w8.t256.r1.row.registers.even.persistent_strided.gamma_hoisted.ld_evict_last.s4.c16.tma_loads"},
+        {"fused_add_rms_norm/backward/bf16/llama/256x262144",
+         "w8.t256.r1.row.shared.even.persistent_strided" + kept + ".s3.tile16x256x4.c16.ds_direct"},
         {"backward/bf16/llama/8192x5120",
          "w16.t256.r2.row.registers.even.persistent_strided.gamma_hoisted.v8.ld_cg.st_evict_last.s3.cooperative.tile256x32x16"},
         {"backward/bf16/llama/128x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.v8.ld_streaming.beside.tile128x64x4"},
@@ -81,7 +86,8 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
         {"backward/bf16/llama/512x16384", "w8.t256.r1.row.registers.even.persistent_strided.p2" + kept + ".s3.published.tile64x64x8.c8"}};
     for (const auto& [problem, key] : found) {
         bool has = false;
-        plan_problem(parse_problem_key("rms_norm/" + problem), space, backend_traits(device.backend), device, false,
+        plan_problem(parse_problem_key(problem.starts_with("fused") ? problem : "rms_norm/" + problem), space,
+                     backend_traits(device.backend), device, false,
                      [&](const Configuration& c, const RuleTally* by) { has = has || (by == nullptr && c.key() == key); });
         EXPECT_TRUE(has) << problem << " " << key;
     }
@@ -112,6 +118,12 @@ TEST(DefaultSpace, IsSmallForWidthsThatNoShippedModelHas) {
                 EXPECT_LE(plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept, 125U)
                     << fmt::format("{}, {} rows of {} columns", of, rows, cols);
             }
+        }
+    }
+    for (const char* of : {"rms_norm/backward", "rms_norm/full", "fused_add_rms_norm/backward", "fused_add_rms_norm/full"}) {
+        for (const char* dtype : {"bf16", "fp32"}) {
+            const Problem problem = parse_problem_key(fmt::format("{}/{}/llama/1024x262144", of, dtype));
+            EXPECT_LE(plan_problem(problem, space, backend_traits(device.backend), device, false, {}).kept, 125U) << problem.key();
         }
     }
     EXPECT_LE(all, 60 * problems);

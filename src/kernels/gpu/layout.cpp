@@ -48,6 +48,10 @@ RowLayout row_layout(const Configuration& c, const Problem& problem, const Devic
     return out;
 }
 
+bool reads_ds_directly(const Configuration& c, const Problem& problem) {
+    return c.incoming_ds == IncomingDs::direct && stages_ds(c, problem);
+}
+
 bool sums_dgamma(const Configuration& c, const Problem& problem) {
     return has_dgamma(problem) && c.dgamma != DgammaMethod::split && c.dgamma != DgammaMethod::beside;
 }
@@ -86,8 +90,8 @@ std::int64_t row_shared_bytes(const Configuration& c, const Problem& problem, co
     if (problem.operation.affine && c.gamma == GammaPlacement::hoisted && c.residency == Residency::shared) {
         bytes += std::int64_t{layout.row_accesses} * layout.threads * layout.vector_elements * bytes_of(problem.operation.weight_dtype);
     }
-    bytes += std::int64_t{layout.slots} * problem.operation.row_inputs(backward) * c.tile_rows * layout.row_accesses * layout.threads *
-             layout.vector_bytes;
+    const int staged = problem.operation.row_inputs(backward) - (backward && reads_ds_directly(c, problem) ? 1 : 0);
+    bytes += std::int64_t{layout.slots} * staged * c.tile_rows * layout.row_accesses * layout.threads * layout.vector_bytes;
     if (backward && sums_dgamma(c, problem)) {
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;

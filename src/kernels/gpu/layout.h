@@ -46,6 +46,9 @@ struct GridShape {
 };
 GridShape grid_shape(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
+/// Does each step of the backward read its incoming ds into registers, past the slots?
+bool reads_ds_directly(const Configuration& configuration, const Problem& problem);
+
 /// Is dgamma summed by the backward kernel itself, and in memory because its rows come in several blocks?
 bool sums_dgamma(const Configuration& configuration, const Problem& problem);
 bool sums_in_memory(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);

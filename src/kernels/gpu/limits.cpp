@@ -255,14 +255,14 @@ std::vector<BackendLimit> gpu_limits() {
         [fits_workspace](C c, P p, D d) { return c.dgamma != DgammaMethod::beside || fits_workspace(c, p, d); },
         {methods({{Method::beside}})});
     add("registers", "rows, gamma and sums do not fit the registers of the program's threads",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm}),
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::grid, Axis::programs_per_sm, Axis::incoming_ds}),
         [](C c, P p, D d) {
             const int held = held_registers(c, p, d);
             return held + working_registers(c, held, p, d) <= registers_per_thread(c, least_resident_programs(c, p, d), d);
         },
         {grids, methods({{Method::split, Method::beside}})});
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
-        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::deferred_steps, Axis::staging}),
+        joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::deferred_steps, Axis::staging, Axis::incoming_ds}),
         [](C c, P p, D d) {
             const bool forward = !p.operation.has_forward() || row_shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
             return forward && (!p.operation.has_backward() || row_shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
@@ -291,7 +291,8 @@ int held_registers(const Configuration& c, const Problem& p, const DeviceInfo& d
     const int backward = operation.has_backward() ? rows(true) + gamma + sums : 0;
     // Rows in shared memory pass through registers a vector at a time.
     if (c.residency == Residency::shared) {
-        return operation.has_backward() ? sums : 0;
+        const int ds = reads_ds_directly(c, p) ? c.tile_rows * layout.accesses * words : 0;
+        return operation.has_backward() ? sums + ds : 0;
     }
     return std::max(forward, backward);
 }

@@ -103,6 +103,13 @@ std::set<std::string> excluded_pairs(int warp_size) {
     }
     exclude("threads_per_row", {"4", "8"}, "block_size", {"4096"});
     exclude("threads_per_row", {"256", "512", "1024"}, "block_size", {"128"});
+    // What comes directly would have waited in shared memory, as a whole row.
+    exclude("op/mode",
+            {"rms_norm/forward", "rms_norm/backward", "rms_norm/full", "rms_norm/inference", "fused_add_rms_norm/forward",
+             "fused_add_rms_norm/inference"},
+            "incoming_ds", {"direct"});
+    exclude("residency/stages", {"registers/1", "registers/2", "registers/3", "reload/1"}, "incoming_ds", {"direct"});
+    exclude("block_size", {"128", "1024", "4096"}, "incoming_ds", {"direct"});
     // per_row has one row a program, so one step of it, and no row to fetch ahead.
     exclude("threads_per_row", {"4", "8", "16"}, "grid/rows_binding", {"per_row"});
     exclude("steps", {"2", "3"}, "grid/rows_binding", {"per_row"});
@@ -114,6 +121,8 @@ std::set<std::string> excluded_pairs(int warp_size) {
         exclude("threads_per_row", {"32"}, "grid/rows_binding", {"per_row"});
         // Two rows of it are more shared memory than a program has.
         exclude("cols", {"17389"}, "dgamma", {"cooperative/d2"});
+        // As are x and dy.
+        exclude("cols", {"17389"}, "incoming_ds", {"direct"});
     } else {
         exclude("residency/stages", {"shared/2", "shared/3"}, "grid/rows_binding", {"per_row"});
         // Bulk copies fetch whole rows ahead, in units of 16 bytes; results leave by them from shared memory, all of them.

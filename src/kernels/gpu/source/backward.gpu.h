@@ -188,10 +188,28 @@ NT_CONSTANT constexpr int nt_programs_beside() {
 #endif
 }
 
+/// A step's rows of the incoming ds, needed once, after the row sum: requested as the step begins, past the slots.
+constexpr bool nt_direct_ds = nt_fused && NT_IS(INCOMING_DS, direct) && NT_IS(RESIDENCY, shared) && NT_BLOCK == 0;
+struct nt_ds_rows {
+    nt_rows<1, nt_cols, -1> from;
+    nt_data now[nt_held_rows][nt_accesses];
+
+    NT_DEVICE void request(const nt_walk& walk, int step) {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            const nt_index row = walk.row(step, held);
+            NT_UNROLL
+            for (int access = 0; access < nt_accesses; ++access) {
+                from.load(now[held][access], 0, row, access, walk.has_row(step, row) && nt_in_row(nt_column(access)));
+            }
+        }
+    }
+};
+
 NT_KERNEL(nt_threads, NT_MIN_PROGRAMS)
 nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, const float* rstd, void* dx, void* dgamma, float* partials, unsigned* counter,
             long long rows, int programs, int rows_per_program) {
-    constexpr int inputs = nt_fused ? 3 : 2;
+    constexpr int inputs = nt_fused && !nt_direct_ds ? 3 : 2;
     typedef nt_rows<inputs, NT_BACKWARD_X_STRIDE, NT_IN_PLACE ? 1 : -1> rows_type;
     static_assert(nt_with_barriers(nt_backward_bytes(inputs)) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
@@ -208,9 +226,11 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     rows_type from;
     from.base[0] = x;
     from.base[1] = dy;
-    if constexpr (nt_fused) {
+    if constexpr (inputs > 2) {
         from.base[2] = ds;
     }
+    [[maybe_unused]] nt_ds_rows direct;
+    direct.from.base[0] = ds;
     if constexpr (NT_BULK_RESULTS) {
         NT_UNROLL
         for (int input = 0; input < inputs; ++input) {
@@ -244,6 +264,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     [[maybe_unused]] unsigned published_before = 0u;
     for (int step = 0; walk.has_step(step); ++step) {
         scales.open(step);
+        if constexpr (nt_direct_ds) {
+            direct.request(walk, step);
+        }
         stage.open(step);
         if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
@@ -331,7 +354,11 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     }
                     if constexpr (nt_fused) {
                         float incoming[nt_width];
-                        stage.get(step, chunk, inputs - 1, held, access).unpack(incoming);
+                        if constexpr (nt_direct_ds) {
+                            direct.now[held][access].unpack(incoming);
+                        } else {
+                            stage.get(step, chunk, inputs - 1, held, access).unpack(incoming);
+                        }
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
                             d[i] += incoming[i];

@@ -79,7 +79,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         if constexpr (keep_sum) {
                             out.unpack(v);
                             stage.now[0][held][access] = out;
-                            if constexpr (NT_IS(RESIDENCY, shared)) {
+                            if (NT_IS(RESIDENCY, shared) && (!NT_BULK || walk.has(row))) {
                                 nt_store_shared(stage.piece(step, 0, held, chunk * nt_accesses + access), out);
                             }
                         }
@@ -123,7 +123,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                 const nt_index row = walk.row(step, held);
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
-                    const int column = nt_column(chunk * nt_accesses + access);
+                    const bool there = nt_in_row(nt_column(chunk * nt_accesses + access)) && walk.has(row);
                     float v[nt_width];
                     stage.get(step, chunk, 0, held, access).unpack(v);
                     if constexpr (nt_fused && !keep_sum) {
@@ -133,7 +133,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
                         }
-                        if constexpr (NT_BULK_RESULTS) {
+                        if (NT_BULK_RESULTS && there) {
                             nt_data sum_of_both;
                             sum_of_both.pack(v);
                             stage.put(s, step, 0, row, held, chunk * nt_accesses + access, sum_of_both);
@@ -141,7 +141,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                     }
                     stage.release(step, chunk, held, access);
                     const nt_data out = nt_scaled(v, sum[held], gammas, chunk, access);
-                    if (nt_in_row(column) && walk.has(row)) {
+                    if (there) {
                         stage.put(y, step, y_in_place_of, row, held, chunk * nt_accesses + access, out);
                     }
                 }

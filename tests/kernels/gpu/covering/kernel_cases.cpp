@@ -133,6 +133,7 @@ std::vector<Factor> kernel_factors(const DeviceInfo& device) {
     if (device.backend == Backend::cuda) {
         out.push_back(axis_factor(Axis::staging, {"async", "tma_loads", "tma"}));
     }
+    out.push_back(axis_factor(Axis::incoming_ds, {"staged", "direct"}));
     out.push_back(axis_factor(Axis::reduction, {"masked", "where", "guard", "even"}));
     out.push_back(either(product(axis_factor(Axis::grid, {"packed", "persistent_strided", "persistent_contiguous"}),
                                  axis_factor(Axis::rows_binding, {"constexpr", "runtime"})),
@@ -245,6 +246,9 @@ std::string without_meaning(const KernelCase& given, const DeviceInfo& device) {
     if (given.has_dgamma != has_dgamma || given.has_tile != (has_dgamma && c.dgamma != DgammaMethod::atomic)) {
         return "there is no dgamma, or no tile of it";
     }
+    if (c.incoming_ds == IncomingDs::direct && !stages_ds(c, given.problem)) {
+        return "no row waits in shared memory with an incoming ds";
+    }
     if (c.programs_per_sm > 1 && !persistent(c)) {
         return "the grid is not persistent";
     }
@@ -323,6 +327,9 @@ Array covering_cases(const std::vector<Factor>& factors, const DeviceInfo& devic
                                      {"grid/rows_binding", "persistent_strided/constexpr"},
                                      {"dgamma", "cooperative/d1"},
                                      {"tile", "64x64x4"}}));
+        first.push_back(with_values(
+            factors, wide,
+            {{"op/mode", "rms_norm/forward"}, {"dtype/casting", "bf16/llama"}, {"vector_bytes", "2"}, {"residency/stages", "shared/1"}}));
     } else {  // and those whose one warp takes so narrow a block with bulk copies
         for (const char* staging : {"tma_loads", "tma"}) {
             first.push_back(with_values(factors, plain,
