@@ -31,6 +31,23 @@ TEST_F(GpuDeviceTest, LaunchesOnTheSetThatItIsAskedFor) {
     EXPECT_THROW(buffers->download(TensorRole::dy, 0, back), std::logic_error);
 }
 
+TEST_F(GpuDeviceTest, EachSetHasInputsOfItsOwn) {  // what takes another one's is told
+    const auto device = open();
+    for (const char* problem : {"rms_norm/forward/bf16/llama/16x1024", "rms_norm/forward/bf16/llama/1024x1024"}) {
+        SCOPED_TRACE(problem);
+        problem_ = parse_problem_key(problem);
+        const auto buffers = device->allocate(problem_, rotating());
+        const auto bytes = static_cast<std::size_t>(problem_.shape.rows * problem_.shape.cols * 2);
+        std::set<std::vector<std::byte>> inputs;
+        for (int set = 0; set < buffers->sets(); ++set) {
+            std::vector<std::byte> x(bytes);
+            buffers->download(TensorRole::x, set, x);
+            inputs.insert(std::move(x));
+        }
+        EXPECT_EQ(static_cast<int>(inputs.size()), buffers->sets());
+    }
+}
+
 TEST_F(GpuDeviceTest, TheNextSamplesSetsAreKnown) {
     const auto device = open();
     const auto kernel = device->compile(problem_, Configuration::parse(key));

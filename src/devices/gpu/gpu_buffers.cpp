@@ -15,8 +15,10 @@ constexpr std::int64_t alignment = 512;  // no two tensors share a line or a DRA
 // Over one set a kernel's time depends on what else is measured and on the tensors' distance from each other, by up to
 // 3% on an H100 (docs/cuda.md).
 constexpr std::int64_t least_rotating_sets = 2;
-constexpr int most_sets = 512;                   // beyond it samples are kept cold by evicting the L2 between them
-constexpr std::int64_t random_block = 16 << 20;  // bytes drawn on the host, then repeated on the device
+constexpr int most_sets = 512;  // beyond it samples are kept cold by evicting the L2 between them
+// Bytes drawn on the host, then repeated on the device: 2 MiB and a bit, a prime times the alignment, so that neither sets nor a tensor's
+// rows repeat with it.
+constexpr std::int64_t random_block = 4099 * alignment;
 
 std::int64_t aligned(std::int64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -76,12 +78,12 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
 void GpuBuffers::fill(std::uint64_t seed, Stream stream) {
     std::mt19937_64 random(seed);
     const Dtype dtype = problem_.operation.dtype;
-    const std::int64_t largest = std::min(random_block, set_bytes_);
-    const std::vector<std::byte> values = random_values(dtype, largest / bytes_of(dtype), 0, 1, random);
     const auto arena_bytes = static_cast<std::size_t>(set_bytes_ * sets_);
+    const std::int64_t drawn = std::min(random_block, set_bytes_ * sets_);
+    const std::vector<std::byte> values = random_values(dtype, drawn / bytes_of(dtype), 0, 1, random);
     const auto run = [&](Result result) { check(driver_, result, DeviceFault::launch_failed, "filling the buffers"); };
     // The whole arena: outputs too, so that no page is touched for the first time inside a measurement.
-    run(driver_.copy_to_device(arena_.get(), values.data(), std::min(values.size(), arena_bytes)));
+    run(driver_.copy_to_device(arena_.get(), values.data(), values.size()));
     for (std::size_t filled = values.size(); filled < arena_bytes;) {
         const std::size_t bytes = std::min(filled, arena_bytes - filled);
         run(driver_.copy_on_device_async(arena_.get() + filled, arena_.get(), bytes, stream));
