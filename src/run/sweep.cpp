@@ -19,6 +19,7 @@
 #include "support/cores.h"
 #include "support/error.h"
 #include "support/escape.h"
+#include "support/others_load.h"
 #include "support/parallel.h"
 
 namespace normtune {
@@ -294,6 +295,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
 
     const InterruptGuard guard;
     SweepResult result;
+    const OthersLoad others;
     try {
         Experience experience;
         WorkQueue queue(devices.size(), groups_of(options, plans, devices, recorder, experience));
@@ -305,6 +307,12 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
                                       ? ""
                                       : fmt::format("; go on with: normtune {} --resume {}", options.verify_only ? "verify" : "sweep",
                                                     for_shell(options.out_folder))));
+    }
+    // A GPU's samples wait for no processor; kernels of a provider may run in processes that are not waited for.
+    if (device.backend == Backend::cpu && !selected.verify_only && selected.candidates.providers.empty()) {
+        if (const std::string warning = others.warning(); !warning.empty()) {
+            progress.warn(warning);
+        }
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.sweep = sweep_identity(selected);
