@@ -118,6 +118,10 @@ std::vector<BackendLimit> gpu_limits() {
                                 c.grid = static_cast<Grid>(value);
                                 return persistent(c) ? 2 : c.grid == Grid::packed ? 1 : 0;
                             }};
+    // Of those whose rows do not wait in shared memory, and of those that keep gamma there, or anywhere.
+    const AlikeValues residencies{Axis::residency, [](int value) { return static_cast<Residency>(value) == Residency::shared ? 1 : 0; }};
+    const AlikeValues hoisted{Axis::gamma, [](int value) { return static_cast<GammaPlacement>(value) == GammaPlacement::hoisted ? 1 : 0; }};
+    const AlikeValues kept{Axis::gamma, [](int value) { return static_cast<GammaPlacement>(value) == GammaPlacement::after ? 0 : 1; }};
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
                                    Axis::programs_per_sm, Axis::tile_rows,       Axis::unit_margin,      Axis::cluster};
     const std::vector<Axis> row{Axis::num_warps,    Axis::threads_per_row, Axis::block_size,
@@ -260,14 +264,14 @@ std::vector<BackendLimit> gpu_limits() {
             const int held = held_registers(c, p, d);
             return held + working_registers(c, held, p, d) <= registers_per_thread(c, least_resident_programs(c, p, d), d);
         },
-        {grids, methods({{Method::split, Method::beside}})});
+        {grids, methods({{Method::split, Method::beside}}), kept});
     add("shared_bytes", "rows in shared memory, with their prefetched ones, are more than a program's shared memory",
         joined(row, {Axis::residency, Axis::gamma, Axis::stages, Axis::dgamma, Axis::deferred_steps, Axis::staging, Axis::incoming_ds}),
         [](C c, P p, D d) {
             const bool forward = !p.operation.has_forward() || row_shared_bytes(c, p, d, false) <= d.shared_bytes_per_program;
             return forward && (!p.operation.has_backward() || row_shared_bytes(c, p, d, true) <= d.shared_bytes_per_program);
         },
-        {methods({{Method::split, Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}})});
+        {methods({{Method::split, Method::beside}, {Method::atomic}, {Method::cooperative, Method::published}}), residencies, hoisted});
     add("shared_bytes.columns", "sums over columns are more than a program's shared memory",
         {Axis::num_warps, Axis::vector_bytes, Axis::residency, Axis::stages, Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts,
          Axis::reduce_cluster, Axis::staging, Axis::cluster},
