@@ -123,7 +123,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                 const nt_index row = walk.row(step, held);
                 NT_UNROLL
                 for (int access = 0; access < nt_accesses; ++access) {
-                    const bool there = nt_in_row(nt_column(chunk * nt_accesses + access)) && walk.has(row);
+                    const int column = nt_column(chunk * nt_accesses + access);
                     float v[nt_width];
                     stage.get(step, chunk, 0, held, access).unpack(v);
                     if constexpr (nt_fused && !keep_sum) {
@@ -133,7 +133,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                         for (int i = 0; i < nt_width; ++i) {
                             v[i] += r[i];
                         }
-                        if (NT_BULK_RESULTS && there) {
+                        if (NT_BULK_RESULTS && nt_in_row(column) && walk.has(row)) {
                             nt_data sum_of_both;
                             sum_of_both.pack(v);
                             stage.put(s, step, 0, row, held, chunk * nt_accesses + access, sum_of_both);
@@ -141,7 +141,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
                     }
                     stage.release(step, chunk, held, access);
                     const nt_data out = nt_scaled(v, sum[held], gammas, chunk, access);
-                    if (there) {
+                    if (nt_in_row(column) && walk.has(row)) {
                         stage.put(y, step, y_in_place_of, row, held, chunk * nt_accesses + access, out);
                     }
                 }
