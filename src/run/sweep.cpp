@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <thread>
 #include <tuple>
 #include <unordered_set>
@@ -295,7 +296,11 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
 
     const InterruptGuard guard;
     SweepResult result;
-    const OthersLoad others;
+    // A GPU's samples wait for no processor; kernels of a provider may run in processes that are not waited for.
+    std::optional<OthersLoad> others;
+    if (device.backend == Backend::cpu && !selected.verify_only && selected.candidates.providers.empty()) {
+        others.emplace();
+    }
     try {
         Experience experience;
         WorkQueue queue(devices.size(), groups_of(options, plans, devices, recorder, experience));
@@ -308,11 +313,8 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
                                       : fmt::format("; go on with: normtune {} --resume {}", options.verify_only ? "verify" : "sweep",
                                                     for_shell(options.out_folder))));
     }
-    // A GPU's samples wait for no processor; kernels of a provider may run in processes that are not waited for.
-    if (device.backend == Backend::cpu && !selected.verify_only && selected.candidates.providers.empty()) {
-        if (const std::string warning = others.warning(); !warning.empty()) {
-            progress.warn(warning);
-        }
+    if (const std::string busy = others ? others->warning() : ""; !busy.empty()) {
+        progress.warn(busy);
     }
     result.results = collect(options, plans, header, recorder, result.interrupted);
     result.results.sweep = sweep_identity(selected);

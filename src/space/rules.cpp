@@ -268,8 +268,9 @@ void CompiledRule::fail_as_too_large(std::uint64_t times) const {
 
 CodeRules::CodeRules(const SearchSpace& space, const Problem& problem, const DeviceInfo& device) {
     for (const Rule& rule : space.rules) {
-        if (rule.keep.find("code_") == std::string::npos) {
-            continue;  // it cannot read code_…: not compiled, which takes time for each problem
+        const auto stands_in = [&](std::string_view name) { return rule.keep.find(name) != std::string::npos; };
+        if (std::ranges::none_of(code_variables, stands_in)) {
+            continue;  // compiling it takes time for each problem
         }
         CompiledRule compiled(rule, problem, device);
         if (compiled.reads_code()) {

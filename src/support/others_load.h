@@ -1,6 +1,7 @@
 // What other processes take of the processors while this one measures.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
