@@ -2,6 +2,7 @@
 #include "space/configuration.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -116,6 +117,11 @@ private:
             if (end == std::string_view::npos) {
                 fail(part, key_form(first));
             }
+            std::string_view& said = said_.at(static_cast<std::size_t>(rows[i].axis));
+            if (!said.empty()) {
+                fail(fmt::format("names {} twice: '{}' and '{}'", rows[i].name, for_terminal(said), for_terminal(part)));
+            }
+            said = part;
             const std::optional<int> value = value_of(rows[i], rest.substr(0, end));
             if (!value) {
                 fail(rest.substr(0, end), wanted(rows[i]));
@@ -127,6 +133,7 @@ private:
 
     std::string_view key_;
     Configuration result_;
+    std::array<std::string_view, axis_count> said_{};  // the part that names each axis
 };
 
 }  // namespace
