@@ -10,7 +10,7 @@ import harness
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "ci_gate"
 REPLAY = "--shapes shapes.yaml --space space.yaml --tokens 20000,400000 --backend replay --replay-script"
-CPU = "--problem rms_norm/forward/fp32/llama/64x1024 --space quick --strategy random --trials 2 --backend cpu"
+CPU = "--problem rms_norm/forward/fp32/llama/2048x1024 --space quick --strategy random --trials 2 --backend cpu"
 # A busy machine may be several times slower: what is planted is far more, and only that fails.
 CPU_POLICY = "name: cpu\nby: best\nmetrics: [latency]\npercent: 400\nambiguous: pass\n"
 
@@ -34,6 +34,9 @@ class Checks:
                 print(f"{name} was not written")
 
 
+FASTER = 200  # so that the fastest still takes many empty launches: below these, no change is told
+
+
 def make_far_faster(path):
     results = json.loads(path.read_text())
     for record in results["records"]:
@@ -41,11 +44,11 @@ def make_far_faster(path):
         if measurement is None:
             continue
         for key in ("p20_us", "p50_us", "p80_us"):
-            measurement[key] /= 1000
+            measurement[key] /= FASTER
         for round_ in measurement["rounds"]:
-            round_["median_us"] /= 1000
+            round_["median_us"] /= FASTER
         record["compile"]["code_hash"] = "f" * 32  # other code: the same could not have become slower
-        measurement["final_rounds_us"] = [us / 1000 for us in measurement["final_rounds_us"]]
+        measurement["final_rounds_us"] = [us / FASTER for us in measurement["final_rounds_us"]]
     path.write_text(json.dumps(results))
 
 
