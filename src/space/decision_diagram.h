@@ -25,6 +25,8 @@ public:
     Node make(std::size_t level, const std::vector<Node>& children);
     /// The node below which every point has the result.
     Node constant(std::size_t level, Node result);
+    /// Of the level's variable.
+    std::size_t values(std::size_t level) const { return levels_[level].size; }
     Node child(std::size_t level, Node node, std::size_t value) const { return levels_[level].of(node)[value]; }
     /// Points below the node with the result `counted`; they fit 64 bits where the product of the sizes does.
     std::uint64_t count(std::size_t level, Node node) const {

@@ -14,22 +14,21 @@ constexpr std::uint64_t most_asked_ahead = std::uint64_t{1} << 13;
 
 FilterTable::FilterTable(PlanFilter filter, const std::vector<AxisValues>& axes) : filter_(std::move(filter)) {
     for (const AxisValues& axis : axes) {
-        std::vector<std::uint64_t>& parts = parts_.emplace_back();
+        std::vector<std::size_t>& kinds = kinds_.emplace_back();
+        read_of_.push_back(reads_.size());
         if (std::ranges::find(filter_.axes, axis.axis) == filter_.axes.end()) {
-            merges_.push_back(true);
             continue;
         }
         const auto alike = std::ranges::find(filter_.alike, axis.axis, &AlikeValues::axis);
-        const auto kind = [&](int value) { return alike == filter_.alike.end() ? value : alike->as(value); };
+        const auto as = [&](int value) { return alike == filter_.alike.end() ? value : alike->as(value); };
         Read read{axis.axis, {}, combinations_};
         for (const int value : axis.values) {
-            const auto known = std::ranges::find(read.values, kind(value), kind);
-            parts.push_back(static_cast<std::uint64_t>(known - read.values.begin()) * read.stride);
+            const auto known = std::ranges::find(read.values, as(value), as);
+            kinds.push_back(static_cast<std::size_t>(known - read.values.begin()));
             if (known == read.values.end()) {
                 read.values.push_back(value);
             }
         }
-        merges_.push_back(read.values.size() < axis.values.size());
         combinations_ *= read.values.size();
         reads_.push_back(std::move(read));
     }
@@ -47,20 +46,20 @@ Configuration FilterTable::configuration(std::uint64_t combination) const {
     return configuration;
 }
 
-RuleAnswer FilterTable::answer(std::uint64_t combination) {
+RuleAnswer FilterTable::answer(std::uint64_t combination, const Configuration& configuration) {
     if (answers_.empty()) {
-        return filter_.ask(configuration(combination));
+        return filter_.ask(configuration);
     }
     std::uint8_t& known = answers_[static_cast<std::size_t>(combination)];
     if (known == unknown) {
-        known = static_cast<std::uint8_t>(filter_.ask(configuration(combination)));
+        known = static_cast<std::uint8_t>(filter_.ask(configuration));
     }
     return static_cast<RuleAnswer>(known);
 }
 
 bool FilterTable::always_keeps() {
     std::uint64_t combination = combinations_ <= most_asked_ahead ? 0 : combinations_ + 1;
-    while (combination < combinations_ && answer(combination) == RuleAnswer::keeps) {
+    while (combination < combinations_ && answer(combination, configuration(combination)) == RuleAnswer::keeps) {
         ++combination;
     }
     return combination == combinations_;

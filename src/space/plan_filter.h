@@ -28,12 +28,18 @@ public:
     /// `axes`: the space's, whose points must fit 64 bits.
     FilterTable(PlanFilter filter, const std::vector<AxisValues>& axes);
 
-    bool reads(std::size_t position) const { return !parts_[position].empty(); }
-    /// Are several values of the axis one to the filter? So they are where it does not read the axis.
-    bool merges(std::size_t position) const { return merges_[position]; }
-    /// A combination's number is the sum, over the axes, of the part of the axis's value of this index.
-    std::uint64_t part(std::size_t position, std::size_t index) const { return reads(position) ? parts_[position][index] : 0; }
-    RuleAnswer answer(std::uint64_t combination);
+    bool reads(std::size_t position) const { return !kinds_[position].empty(); }
+    /// Of the values of an axis that it reads, how many it tells apart, and which of these one is.
+    std::size_t kinds(std::size_t position) const { return reads_[read_of_[position]].values.size(); }
+    std::size_t kind(std::size_t position, std::size_t index) const { return kinds_[position][index]; }
+    /// A combination's number is the sum, over the axes that it reads, of the part of the value's kind.
+    std::uint64_t part(std::size_t position, std::size_t kind) const { return kind * reads_[read_of_[position]].stride; }
+    void set(Configuration& configuration, std::size_t position, std::size_t kind) const {
+        const Read& read = reads_[read_of_[position]];
+        set_axis(configuration, read.axis, read.values[kind]);
+    }
+    /// `configuration`: with the combination's values, at least.
+    RuleAnswer answer(std::uint64_t combination, const Configuration& configuration);
     /// Does it keep all combinations? Not looked at where they are many: false.
     bool always_keeps();
     /// Throws what the filter says of a combination for which its answer is undefined.
@@ -48,8 +54,8 @@ private:
     Configuration configuration(std::uint64_t combination) const;
 
     PlanFilter filter_;
-    std::vector<std::vector<std::uint64_t>> parts_;  // by position in the space, and index of the value; empty: is not read
-    std::vector<bool> merges_;                       // by position in the space
+    std::vector<std::vector<std::size_t>> kinds_;  // by position in the space, and index of the value; empty: is not read
+    std::vector<std::size_t> read_of_;             // by position: of reads_
     std::vector<Read> reads_;
     std::uint64_t combinations_ = 1;
     std::vector<std::uint8_t> answers_;  // empty where they would be too many

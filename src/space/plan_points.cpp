@@ -1,7 +1,10 @@
 #include "space/plan_points.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "space/restriction.h"
 
 namespace normtune {
 namespace {
@@ -57,74 +60,14 @@ PlanPoints::PlanPoints(const SearchSpace& space, std::vector<PlanFilter> filters
       filters_(tables_of(std::move(filters), space)),
       order_(ordered_axes(filters_, space)),
       diagram_(sizes_of(space, order_)),
-      scratch_(order_.size()),
       remember_takers_(remember_takers),
       root_(diagram_.constant(0, DecisionDiagram::counted)),
-      before_(root_) {
-    for (std::size_t level = 0; level < order_.size(); ++level) {
-        scratch_[level].children.resize(axis(level).values.size());
-    }
-}
+      before_(root_) {}
 
 void PlanPoints::apply(std::size_t filter) {
-    Application application{filters_[filter], 0, remember_takers_ ? static_cast<Node>(first_taker + filter) : DecisionDiagram::none};
-    for (std::size_t level = 0; level < order_.size(); ++level) {
-        scratch_[level].restricted.clear();
-        if (filters_[filter].reads(order_[level])) {
-            application.levels = level + 1;
-        }
-    }
     before_ = root_;
-    root_ = restrict(application, 0, root_, 0);
-}
-
-/// What becomes of a node depends on the values of the filter's axes above it alone. One comes again with the same
-/// values by another value of an axis of which the filter takes several as one, so that it is looked up below such an axis.
-Node PlanPoints::restrict(const Application& application, std::size_t level, Node node, std::uint64_t combination) {
-    if (diagram_.count(level, node) == 0) {
-        return node;
-    }
-    if (level == application.levels) {
-        const RuleAnswer answer = application.filter.answer(combination);
-        if (answer == RuleAnswer::undefined) {
-            application.filter.fail(combination);
-        }
-        return answer == RuleAnswer::keeps ? node : take(level, node, application.taker);
-    }
-    Scratch& scratch = scratch_[level];
-    const bool comes_again = level > 0 && application.filter.merges(order_[level - 1]);
-    if (const std::optional<Node> known = comes_again ? scratch.restricted.find(node, combination) : std::nullopt) {
-        return *known;
-    }
-    for (std::size_t i = 0; i < scratch.children.size(); ++i) {
-        scratch.children[i] =
-            restrict(application, level + 1, diagram_.child(level, node, i), combination + application.filter.part(order_[level], i));
-    }
-    const Node restricted = diagram_.make(level, scratch.children);
-    if (comes_again) {
-        scratch.restricted.add(node, combination, restricted);
-    }
-    return restricted;
-}
-
-/// The node with its kept points given to the taker.
-Node PlanPoints::take(std::size_t level, Node node, Node taker) {
-    if (diagram_.count(level, node) == 0) {
-        return node;
-    }
-    if (taker == DecisionDiagram::none || level == order_.size()) {
-        return taker;
-    }
-    Scratch& scratch = scratch_[level];
-    if (const std::optional<Node> known = scratch.taken.find(node, taker)) {
-        return *known;
-    }
-    for (std::size_t i = 0; i < scratch.children.size(); ++i) {
-        scratch.children[i] = take(level + 1, diagram_.child(level, node, i), taker);
-    }
-    const Node taken = diagram_.make(level, scratch.children);
-    scratch.taken.add(node, taker, taken);
-    return taken;
+    const Node taker = remember_takers_ ? static_cast<Node>(first_taker + filter) : DecisionDiagram::none;
+    root_ = Restriction(diagram_, order_, filters_[filter], taker).apply(root_);
 }
 
 void PlanPoints::visit(const Visit& visit) const {

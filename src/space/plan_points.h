@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "space/decision_diagram.h"
-#include "space/node_map.h"
 #include "space/plan_filter.h"
 
 namespace normtune {
@@ -33,20 +32,6 @@ public:
 
 private:
     using Node = DecisionDiagram::Node;
-    /// Of a level, while a filter is applied.
-    struct Scratch {
-        std::vector<Node> children;  // of the node that is being made
-        NodeMap restricted;          // by node and combination of the filter's axes above it
-        NodeMap taken;               // by node and taker
-    };
-    struct Application {
-        FilterTable& filter;
-        std::size_t levels;  // one past the last whose axis it reads
-        Node taker;          // the result of a point that it takes
-    };
-
-    Node restrict(const Application& application, std::size_t level, Node node, std::uint64_t combination);
-    Node take(std::size_t level, Node node, Node taker);
     void visit_below(std::size_t level, Node node, Configuration& configuration, const Visit& visit) const;
     const AxisValues& axis(std::size_t level) const { return space_->axes[order_[level]]; }
 
@@ -54,7 +39,6 @@ private:
     std::vector<FilterTable> filters_;
     std::vector<std::size_t> order_;  // positions of the axes in the space, by level
     DecisionDiagram diagram_;
-    std::vector<Scratch> scratch_;
     bool remember_takers_;
     Node root_;
     Node before_;
