@@ -152,7 +152,7 @@ private:
             if (std::string failed = failed_on_both(records.pairs); !failed.empty()) {
                 sections.push_back({"", Table(), std::move(failed)});
             }
-            table_.show(run_sections(options, swept, std::move(sections)));
+            table_.show_measured(run_sections(options, swept, std::move(sections)));
         } else if (table_.is("markdown")) {
             print_data(comparison_markdown(comparisons.front(), summary, most));
         } else {

@@ -213,7 +213,7 @@ private:
         }
         if (older_ > 0) {
             out.back().note += fmt::format(
-                "Problems with older winners of another driver, kernels, space or way of measuring in the store: {}.\n", older_);
+                "Problems with older winners of another eps, driver, kernels, space or way of measuring in the store: {}.\n", older_);
         }
         return out;
     }

@@ -65,7 +65,7 @@ public:
             if (std::ranges::any_of(providers, [](const SideBySide& problem) { return problem.best.size() > 1; })) {
                 std::ranges::move(side_by_side_sections(providers), std::back_inserter(sections));
             }
-            table_.show(run_sections(options, result, std::move(sections)));
+            table_.show_measured(run_sections(options, result, std::move(sections)));
         }
         return exit_code_of(result);
     }

@@ -53,4 +53,15 @@ void TableOptions::show(std::vector<Section> sections) const {
     is("table") ? print(report) : print_data(report);
 }
 
+void TableOptions::show_measured(const std::vector<Section>& sections) const {
+    try {
+        show(sections);
+    } catch (const InputError&) {
+        TableOptions as_they_are = *this;
+        as_they_are.order_ = {};
+        as_they_are.show(sections);
+        throw;
+    }
+}
+
 }  // namespace normtune::cli

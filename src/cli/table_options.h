@@ -23,6 +23,8 @@ public:
     Style style() const;
     /// The tables that were asked for, printed.
     void show(std::vector<Section> sections) const;
+    /// The same of what took a measurement: a wrong --sort is an error once the tables were printed as they are.
+    void show_measured(const std::vector<Section>& sections) const;
     /// The same as text, for what is printed with more around it.
     std::string text(std::vector<Section> sections) const;
 

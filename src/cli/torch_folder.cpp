@@ -66,6 +66,9 @@ std::string write_torch_package(const TorchPackage& package, const std::string& 
     for (const std::string& key : package.left_out) {
         text += fmt::format("Left out, as no call of the package names it: {}\n", key);
     }
+    for (const std::string& key : package.of_others) {
+        text += fmt::format("Left out, as no kernel of normtune's own has a time there: {}\n", key);
+    }
     return text;
 }
 

@@ -25,7 +25,7 @@ public:
         if (options.compares_bits()) {
             sections.push_back(bits_section(result.results));
         }
-        table_.show(run_sections(options, result, std::move(sections)));
+        table_.show_measured(run_sections(options, result, std::move(sections)));
         return exit_code_of(result);
     }
 

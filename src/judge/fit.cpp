@@ -216,6 +216,11 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     } else {
         out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
     }
+    if (!out.ladder && settings.most_steps > 0) {
+        if (const std::optional<Ladder> unlimited = best_ladder(out.fitted, settings.tolerance, 0)) {
+            out.steps_needed = unlimited->steps();
+        }
+    }
     for (const ShapeLosses& shape : out.fitted.shapes) {
         const double loss = ladder_loss(out.ladder, shape);
         if (loss == not_measured || loss > settings.tolerance) {
@@ -290,6 +295,10 @@ Fits fit(std::span<const Results> runs, const FitSettings& settings, const Backe
     }
     if (out.fits.empty()) {
         throw InputError("nothing of what is asked for was measured in these results");
+    }
+    if (settings.hold_out.by_name() && std::ranges::all_of(out.fits, [](const Fit& one) { return one.held_out.shapes.empty(); })) {
+        throw InputError(
+            fmt::format("--hold-out {}: no shape is that of such a site of such a model", quoted_for_message(settings.hold_out.text())));
     }
     return out;
 }

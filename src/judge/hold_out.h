@@ -15,6 +15,8 @@ public:
 
     /// `index` is the shape's place among all.
     bool holds(const ShapeLosses& shape, std::size_t index) const;
+    /// Does it name shapes, so that it is wrong where there are none of the name?
+    bool by_name() const { return !model_.empty() || !site_.empty(); }
     const std::string& text() const { return text_; }
 
 private:

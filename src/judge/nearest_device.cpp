@@ -66,6 +66,14 @@ bool runs_on(const Record& record, const DeviceInfo& device) {
                        [&](const BackendLimit& limit) { return limit.admits(*own, record.problem, device); });
 }
 
+/// Winners that are other providers' kernels.
+std::size_t winners_of_others(const Results& run) {
+    const std::vector<ProblemRanking> rankings = problem_rankings(run);
+    return static_cast<std::size_t>(std::ranges::count_if(rankings, [](const ProblemRanking& ranking) {
+        return ranking.winner->measurement->rank == 1 && ranking.winner->candidate.configuration() == nullptr;
+    }));
+}
+
 /// Takes out what cannot run on `device`; where that was a problem's winner the best of the rest takes its rank.
 void adapt(Results& run, const DeviceInfo& device, Proposal& proposal) {
     std::unordered_set<std::string> without;  // trials
@@ -137,6 +145,10 @@ std::vector<std::string> Proposal::text() const {
             "By the threads and the shared memory of {}, {}.", known->name,
             replaced == 0 ? fmt::format("all {} winners can run there", problems)
                           : fmt::format("{} of {} winners cannot run there: the best that can has taken the place", replaced, problems)));
+        if (of_others > 0) {
+            out.push_back(fmt::format("{} of the proposed {} of other providers: whether these run there was not looked at.", of_others,
+                                      of_others == 1 ? "is a kernel" : "are kernels"));
+        }
         for (const std::string& key : empty) {
             out.push_back(fmt::format("Nothing that was measured of {} can run there.", key));
         }
@@ -170,14 +182,15 @@ Proposal propose(std::vector<std::vector<Results>> devices, const std::string& a
     out.nearest = device_of(*nearest);
     out.measured = out.nearest.arch == arch;
     out.devices = devices.size();
-    judge_elsewhere(out, devices, static_cast<std::size_t>(nearest - devices.begin()));
-    out.runs = std::move(*nearest);
-    for (Results& run : out.runs) {
+    for (Results& run : *nearest) {
         out.problems += problem_rankings(run).size();
         if (known && !out.measured) {
             adapt(run, *known, out);
         }
+        out.of_others += winners_of_others(run);
     }
+    judge_elsewhere(out, devices, static_cast<std::size_t>(nearest - devices.begin()));
+    out.runs = std::move(*nearest);
     return out;
 }
 

@@ -10,7 +10,7 @@
 
 namespace normtune {
 
-/// What the nearest device's winners lose on another of the results.
+/// What the proposed winners lose on another device of the results.
 struct LossElsewhere {
     DeviceInfo device;
     std::size_t judged = 0;  // problems that both have, and where the winner was measured
@@ -27,6 +27,7 @@ struct Proposal {
     std::vector<Results> runs;       // of the nearest; without what cannot run on `known`, the best of the rest ranked first
     std::size_t problems = 0;        // with a winner, before that
     std::size_t replaced = 0;        // whose winner cannot run there
+    std::size_t of_others = 0;       // that are proposed and other providers' kernels, which nobody asked about the device
     std::vector<std::string> empty;  // keys of problems of which nothing that was measured can
     std::vector<LossElsewhere> elsewhere;
 

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -29,9 +30,10 @@ bool is_date(std::string_view text) {
             return false;
         }
     }
-    const int month = (text[5] - '0') * 10 + text[6] - '0';
-    const int day = (text[8] - '0') * 10 + text[9] - '0';
-    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    const auto number = [&](std::size_t first, std::size_t digits) { return std::stoi(std::string(text.substr(first, digits))); };
+    return std::chrono::year_month_day(std::chrono::year(number(0, 4)), std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                       std::chrono::day(static_cast<unsigned>(number(8, 2))))
+        .ok();
 }
 
 template <std::size_t N>

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -21,14 +22,19 @@ struct ClassOfRows {
     friend auto operator<=>(const ClassOfRows&, const ClassOfRows&) = default;
 };
 
+/// Of admitted ones. The problem's winner stays it: another's lesser ratio is noise then.
+bool precedes(const Standing& standing, const Standing* best, const Record* winner) {
+    return best == nullptr || standing.record == winner || (best->record != winner && standing.ratio < best->ratio);
+}
+
 struct Members {
     std::vector<const Standing*> fastest;  // by problem; null: none was measured
     std::size_t covered = 0;
     double sum = 0;  // of the logarithms
 
-    void add(std::size_t problem, const Standing& standing) {
+    void add(std::size_t problem, const Standing& standing, const Record* winner) {
         const Standing*& best = fastest[problem];
-        if (best == nullptr || standing.ratio < best->ratio) {
+        if (precedes(standing, best, winner)) {
             covered += best == nullptr ? 1 : 0;
             sum += std::log(standing.ratio) - (best == nullptr ? 0 : std::log(best->ratio));
             best = &standing;
@@ -60,7 +66,7 @@ PricedLadder ladder_of_classes(const Ranks& rankings, const Restriction& restric
     const auto add = [&](const ClassOfRows& of, std::size_t problem, const Standing& standing) {
         Members& members = classes[of];
         members.fastest.resize(rankings.size(), nullptr);
-        members.add(problem, standing);
+        members.add(problem, standing, rankings[problem]->winner);
     };
     for (std::size_t i = 0; i < rankings.size(); ++i) {
         for (const Standing& standing : rankings[i]->standings) {
@@ -93,7 +99,7 @@ PricedLadder ladder_of_classes(const Ranks& rankings, const Restriction& restric
 PricedLadder fastest_alone(const ProblemRanking& ranking, const Restriction& restriction) {
     const Standing* best = nullptr;
     for (const Standing& standing : ranking.standings) {
-        if (admits(restriction, *standing.record) && (best == nullptr || standing.ratio < best->ratio)) {
+        if (admits(restriction, *standing.record) && precedes(standing, best, ranking.winner)) {
             best = &standing;
         }
     }
@@ -127,6 +133,12 @@ void restrict(Results& run, const Restriction& restriction, const std::unordered
             }
         }
     }
+    std::unordered_set<std::string> stays;  // problems whose winner is the same, so that what is tied with it is so still
+    for (const Record& record : run.records) {
+        if (record.measurement && record.measurement->rank == 1 && choices.contains(&record)) {
+            stays.insert(record.problem.key());
+        }
+    }
     auto kept = run.records.begin();
     for (Record& record : run.records) {
         const auto problem = ranked.find(record.problem.key());
@@ -136,7 +148,8 @@ void restrict(Results& run, const Restriction& restriction, const std::unordered
             continue;
         }
         record.measurement->rank = won && problem->second ? 1 : 0;
-        record.measurement->tied = false;
+        const bool as_before = problem->second && stays.contains(record.problem.key());
+        record.measurement->tied = as_before && record.measurement->tied;
         if (won) {
             choice->second->taken = &*kept;
         }

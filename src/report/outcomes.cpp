@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "space/reproducibility.h"
 #include "support/escape.h"
 
 namespace normtune {
@@ -75,8 +74,8 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
     return out;
 }
 
-/// Problems of which the plan kept nothing, and the rule that took the most of each, or that of --deterministic where it took what the
-/// others had left: "nothing of …: cpu.dgamma took 1 of 1 (…)".
+/// Problems of which the plan kept nothing, and the rule that took what others had left: "nothing of …: cpu.dgamma took the last 1 of 1
+/// (…)".
 std::string nothing_kept_text(const Results& results) {
     std::string out;
     std::size_t shown = 0;
@@ -84,14 +83,10 @@ std::string nothing_kept_text(const Results& results) {
         if (plan.kept > 0 || plan.stored() || plan.pruned.empty() || cut_short(plan)) {
             continue;
         }
-        const auto asked =
-            std::ranges::find_if(plan.pruned, [](const auto& it) { return it.rule == deterministic_rule_name && it.count > 0; });
-        const auto most = asked != plan.pruned.end()
-                              ? asked
-                              : std::ranges::max_element(plan.pruned, [](const auto& a, const auto& b) { return a.count < b.count; });
-        if (++shown <= most_faults_shown) {
-            out += fmt::format("  nothing of {} was measured: {} took {} of {} ({})\n", for_terminal(plan.problem_key),
-                               for_terminal(most->rule), most->count, plan.points, for_terminal(most->reason));
+        const PlanSummary::Pruned* const last = plan.took_the_rest();
+        if (last != nullptr && ++shown <= most_faults_shown) {
+            out += fmt::format("  nothing of {} was measured: {} took the last {} of {} ({})\n", for_terminal(plan.problem_key),
+                               for_terminal(last->rule), last->count, plan.points, for_terminal(last->reason));
         }
     }
     if (shown > most_faults_shown) {
@@ -100,8 +95,11 @@ std::string nothing_kept_text(const Results& results) {
     return out;
 }
 
-bool faulty(Outcome outcome) {
-    return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
+/// What a device lacks is no fault of a configuration; that another provider's kernel is not for it, nothing but the record says.
+bool faulty(const Record& record) {
+    const bool usual = record.outcome == Outcome::passed || record.outcome == Outcome::pruned ||
+                       (record.outcome == Outcome::unsupported && record.candidate.configuration() != nullptr);
+    return !usual;
 }
 
 }  // namespace
@@ -130,7 +128,7 @@ std::string outcomes_text(const Results& results) {
     std::vector<const Record*> faults;
     for (const Record& record : results.records) {
         ++count_of(counts, record.outcome);
-        if (faulty(record.outcome)) {
+        if (faulty(record)) {
             faults.push_back(&record);
         }
     }

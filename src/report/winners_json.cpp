@@ -17,7 +17,7 @@ nlohmann::json winner_json(const Winner& winner) {
     nlohmann::json out{{"problem", to_json(winner.record->problem)},
                        {"p50_us", measurement.p50_us},
                        {"gbps", measurement.gbps},
-                       {"limit_ratio", measurement.limit_ratio},
+                       {"limit_ratio", json_if(measurement.limit_ratio > 0, measurement.limit_ratio)},
                        {"over_worst", winner.over_worst},
                        {"over_heuristics", std::move(gains)},
                        {"tied", winner.tied},
@@ -61,6 +61,7 @@ nlohmann::json proposal_json(const Proposal& proposal) {
             {"device", to_json(proposal.nearest)},
             {"known", proposal.known.has_value()},
             {"replaced", proposal.replaced},
+            {"of_others", proposal.of_others},
             {"left_out", proposal.empty},
             {"elsewhere", json_list(proposal.elsewhere,
                                     [](const LossElsewhere& other) {

@@ -159,7 +159,7 @@ void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after
 }
 
 /// What a side is for, and what it has, for a message.
-std::string described(const AbSide& side, const std::vector<std::string>& identities, const Problem& problem) {
+std::string described(const AbSide& side, const std::vector<std::string>& identities, const Problem& problem, const DeviceInfo& device) {
     if (!identities.empty()) {
         return fmt::format("{} has {}", side.text, list_of(identities));
     }
@@ -168,7 +168,11 @@ std::string described(const AbSide& side, const std::vector<std::string>& identi
     }
     const KernelFolder* const folder = side.entries.front().folder.get();
     if (folder == nullptr) {
-        return fmt::format("{} cannot run on them on this device", side.text);
+        const ProblemPlan plan =
+            plan_problem(problem, one_point_space(*side.configuration), backend_traits(device.backend), device, false, {});
+        const auto taker = std::ranges::find_if(plan.tallies, [](const RuleTally& tally) { return tally.pruned > 0; });
+        return fmt::format("{} cannot run on {} on this device{}", side.text, problem.key(),
+                           taker == plan.tallies.end() ? "" : fmt::format(" ({}: {})", taker->rule, taker->reason));
     }
     if (side.entries.size() > 1) {
         return fmt::format("none of the {} candidates of {} is for them and this device", side.entries.size(), side.text);
@@ -320,8 +324,8 @@ std::vector<AbTrials> plan_ab(const AbSide& before, const AbSide& after, const s
             has[1].push_back(fmt::format("{} on {}", trials.after->key(), trials.problem));
         }
     }
-    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}", described(before, has[0], problems.front()),
-                                 described(after, has[1], problems.front())));
+    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}", described(before, has[0], problems.front(), device),
+                                 described(after, has[1], problems.front(), device)));
 }
 
 void set_ab_sweep(SweepOptions& options, const AbSide& before, const AbSide& after, std::vector<Problem> problems,

@@ -124,8 +124,9 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
                                        [&](const Candidate& candidate) { return candidate.provider() == provider; });
             for (const PlanSummary::Pruned& pruned : plan.summary.pruned) {
                 std::string& told = pruned.rule == provider + ".claims" ? claims : why;
-                if (told.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
-                    told = fmt::format("; of {} {} takes {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
+                if (pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
+                    told =
+                        fmt::format("; of {} {} takes the last {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
                 }
             }
         }
@@ -141,11 +142,10 @@ void require_trials(const SweepOptions& options, const std::vector<ProblemTrials
         return;
     }
     const PlanSummary& first = plans.front().summary;
-    const auto most = std::ranges::max_element(first.pruned, {}, &PlanSummary::Pruned::count);
-    throw InputError(fmt::format("nothing to sweep: of {} no configuration is left on the selected problems{}", options.space.name,
-                                 most == first.pruned.end() || most->count == 0
-                                     ? ""
-                                     : fmt::format("; of {} {} takes {}: {}", first.problem_key, most->rule, most->count, most->reason)));
+    const PlanSummary::Pruned* const last = first.took_the_rest();
+    throw InputError(fmt::format(
+        "nothing to sweep: of {} no configuration is left on the selected problems{}", options.space.name,
+        last == nullptr ? "" : fmt::format("; of {} {} takes the last {}: {}", first.problem_key, last->rule, last->count, last->reason)));
 }
 
 std::string mixed_launches(const std::vector<ProblemTrials>& plans) {

@@ -79,8 +79,18 @@ void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRo
     if (suspects.trials.empty()) {
         return;
     }
-    const ResultRows fresh = rows_of(
-        measure_again(trials_of(suspects), {"normtune", "gate", "--confirm"}, choose_devices(device), make_sink), "the fresh measurement");
+    const DeviceChoice chosen = choose_devices(device);
+    const std::vector<Facet>& across = policy.across;
+    if (std::ranges::find(across, Facet::device) == across.end()) {
+        for (const RowOrigin& origin : baseline.origins) {
+            if (const std::string_view name = baseline.text(origin.device); !name.empty() && name != chosen.info.name) {
+                throw InputError(fmt::format("--confirm: the baseline is of {}, and this device is {}", quoted_for_message(name),
+                                             quoted_for_message(chosen.info.name)));
+            }
+        }
+    }
+    const ResultRows fresh =
+        rows_of(measure_again(trials_of(suspects), {"normtune", "gate", "--confirm"}, chosen, make_sink), "the fresh measurement");
     const Comparison comparison = compare(baseline, fresh, policy.settings(Metric::latency));
     if (!comparison.not_comparable.empty()) {
         throw InputError(fmt::format("--confirm: {}", comparison.not_comparable));

@@ -65,9 +65,11 @@ public:
     Entry(const LogColumns& columns, const std::string& file, int line) : columns_(columns), file_(file), line_(line) {}
 
     void set(LogColumn column, double value, std::string_view written) {
-        const std::optional<std::int64_t> number = whole(value, 0, column == LogColumn::count ? most_batches : largest_size);
+        const std::int64_t most = column == LogColumn::count ? most_batches : largest_size;
+        const std::optional<std::int64_t> number = whole(value, 0, most);
         if (!number) {
-            fail(fmt::format("{} is {}, where a whole number from 0 on belongs", columns_.name(column), quoted_for_message(written)));
+            fail(fmt::format("{} is {}, where a whole number from 0 to {} belongs", columns_.name(column), quoted_for_message(written),
+                             most));
         }
         at(column) = number;
     }
@@ -100,8 +102,6 @@ private:
     std::array<std::optional<std::int64_t>, log_column_names.names.size()> values_;
 };
 
-constexpr std::array all_columns{LogColumn::tokens, LogColumn::batch_size, LogColumn::seq_len, LogColumn::count};
-
 void read_csv_log(ByteSource& source, const std::string& file, const LogColumns& columns, Counting& counting) {
     CsvReader reader(source, file);
     const CsvColumns header(reader);
@@ -111,10 +111,17 @@ void read_csv_log(ByteSource& source, const std::string& file, const LogColumns&
         reader.fail(fmt::format("there is no column {}, {} or {}; --column ROLE=NAME says what they are called",
                                 columns.name(LogColumn::tokens), columns.name(LogColumn::batch_size), columns.name(LogColumn::seq_len)));
     }
+    const std::vector<LogColumn> read = columns.read();
+    for (const LogColumn column : read) {
+        if (columns.given[static_cast<std::size_t>(column)] && !header.has(columns.name(column))) {
+            reader.fail(fmt::format("there is no column {}, which --column says is {}", quoted_for_message(columns.name(column)),
+                                    log_column_names.name(column)));
+        }
+    }
     while (reader.next()) {
         header.check(reader);
         Entry entry(columns, file, reader.line());
-        for (const LogColumn column : all_columns) {
+        for (const LogColumn column : read) {
             const std::size_t place = header.find(columns.name(column));
             if (place == CsvColumns::absent || reader.fields()[place].empty()) {
                 continue;
@@ -171,6 +178,8 @@ private:
 
 void read_json_log(ByteSource& source, const std::string& file, const LogColumns& columns, Counting& counting) {
     Lines lines(source, file);
+    const std::vector<LogColumn> read = columns.read();
+    std::array<bool, log_column_names.names.size()> missed = columns.given;
     for (std::string_view line; lines.next(line);) {
         if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
             continue;
@@ -180,13 +189,21 @@ void read_json_log(ByteSource& source, const std::string& file, const LogColumns
             throw InputError(file, lines.number(), "an entry is an object, as {\"tokens\": 128}");
         }
         Entry entry(columns, file, lines.number());
-        for (const LogColumn column : all_columns) {
+        for (const LogColumn column : read) {
             const auto member = object.find(columns.name(column));
+            missed[static_cast<std::size_t>(column)] &= member == object.end();
             if (member != object.end() && !member->is_null()) {
                 entry.set(column, member->is_number() ? member->get<double>() : -1, member->dump());
             }
         }
         entry.add_to(counting);
+    }
+    for (const LogColumn column : read) {
+        if (missed[static_cast<std::size_t>(column)]) {
+            throw InputError(file, 0,
+                             fmt::format("no entry has {}, which --column says is {}", quoted_for_message(columns.name(column)),
+                                         log_column_names.name(column)));
+        }
     }
 }
 
@@ -228,7 +245,30 @@ void LogColumns::set(const std::string& text) {
         throw InputError(fmt::format("unknown role {}; there are {}", quoted_for_message(text.substr(0, equals)),
                                      fmt::join(log_column_names.names, ", ")));
     }
-    names[static_cast<std::size_t>(*role)] = text.substr(equals + 1);
+    const auto place = static_cast<std::size_t>(*role);
+    names[place] = text.substr(equals + 1);
+    given[place] = true;
+    for (std::size_t other = 0; other < names.size(); ++other) {
+        if (other != place && given[other] && names[other] == names[place]) {
+            throw InputError(fmt::format("--column says that {} is both {} and {}", quoted_for_message(names[place]),
+                                         log_column_names.names[std::min(other, place)], log_column_names.names[std::max(other, place)]));
+        }
+    }
+}
+
+std::vector<LogColumn> LogColumns::read() const {
+    std::vector<LogColumn> out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto taken = [&](std::size_t other) { return other != i && given[other] && names[other] == names[i]; };
+        bool free = true;
+        for (std::size_t other = 0; other < names.size(); ++other) {
+            free = free && !taken(other);
+        }
+        if (free) {
+            out.push_back(static_cast<LogColumn>(i));
+        }
+    }
+    return out;
 }
 
 TokenCounts read_token_counts(const std::string& path) {

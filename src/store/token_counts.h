@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/byte_source.h"
 #include "support/names.h"
@@ -24,9 +25,12 @@ inline constexpr NameTable<LogColumn, 4> log_column_names{{"tokens", "batch_size
 /// What each is called in the log.
 struct LogColumns {
     std::array<std::string, log_column_names.names.size()> names{"tokens", "batch_size", "seq_len", "count"};
+    std::array<bool, log_column_names.names.size()> given{};  // by set(): a log has these
     const std::string& name(LogColumn column) const { return names[static_cast<std::size_t>(column)]; }
-    /// "tokens=num_batched_tokens". Throws InputError.
+    /// "tokens=num_batched_tokens". Throws InputError, also where another role was given that name.
     void set(const std::string& text);
+    /// Those that a log may have: a column that was given to one role has no other by its usual name.
+    std::vector<LogColumn> read() const;
 };
 
 /// A CSV with the columns tokens (≥ 1) and count (≥ 0); equal token counts add up. Throws InputError "file:line: …", also where nothing is

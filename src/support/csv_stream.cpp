@@ -264,7 +264,9 @@ CsvColumns::CsvColumns(CsvReader& reader) {
     if (!reader.fields().empty() && reader.fields().front().starts_with("\x1f\x8b")) {
         throw InputError(fmt::format("{}: is compressed; gunzip it first", reader.file()));
     }
-    for (const std::string_view name : reader.fields()) {
+    for (const std::string_view field : reader.fields()) {
+        const std::size_t first = std::min(field.find_first_not_of(' '), field.size());
+        const std::string_view name = field.substr(first, field.find_last_not_of(' ') + 1 - first);
         if (name.find('\0') != std::string_view::npos || !is_utf8(name)) {
             reader.fail("is not text in UTF-8; a results file is needed");
         }

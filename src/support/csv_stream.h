@@ -62,8 +62,8 @@ class CsvColumns {
 public:
     static constexpr std::size_t absent = static_cast<std::size_t>(-1);
 
-    /// Of the reader's present record; of its first one where it has not begun. Throws InputError: nothing in the file, a
-    /// name twice.
+    /// Without blanks around the names. Of the reader's present record; of its first one where it has not begun. Throws InputError: nothing
+    /// in the file, a name twice.
     explicit CsvColumns(CsvReader& reader);
     std::size_t find(std::string_view name) const;
     std::size_t require(const CsvReader& reader, std::string_view name) const;

@@ -9,4 +9,9 @@ std::optional<std::uint64_t> PlanSummary::taken_by(std::string_view rule) const 
     return found == pruned.end() ? std::nullopt : std::optional(found->count);
 }
 
+const PlanSummary::Pruned* PlanSummary::took_the_rest() const {
+    const auto last = std::find_if(pruned.rbegin(), pruned.rend(), [](const Pruned& tally) { return tally.count > 0; });
+    return last == pruned.rend() ? nullptr : &*last;
+}
+
 }  // namespace normtune

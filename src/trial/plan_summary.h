@@ -33,6 +33,8 @@ struct PlanSummary {
 
     /// What the rule took; none where it is not among the tallies.
     std::optional<std::uint64_t> taken_by(std::string_view rule) const;
+    /// Of a problem of which nothing was kept: the rule that took what those before it had left; null: none took any.
+    const Pruned* took_the_rest() const;
     /// The problem was not run: its records are from the store of winners.
     bool stored() const { return taken_by(stored_rule).has_value(); }
 };

@@ -60,6 +60,8 @@ TEST(Fit, AHeldOutShapeBetweenTwoStepsTakesTheUpperOne) {
     for (Record& record : between.records) {
         record.problem.uses[0].model = record.problem.shape.cols == 4095 ? "Other" : "Made-1B";
     }
+    settings.hold_out = HoldOut::parse("Otter/*");
+    EXPECT_THROW(fit({&between, 1}, settings, backend_traits(Backend::cuda)), InputError);  // no shape is of such a model
     settings.hold_out = HoldOut::parse("Oth*/*");
     const Fits fits = fit({&between, 1}, settings, backend_traits(Backend::cuda));
     EXPECT_EQ(fits.fits[0].held_out.shapes.size(), 2u);

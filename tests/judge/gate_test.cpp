@@ -119,6 +119,7 @@ TEST(Gate, AKnownRegressionIsExcusedUpToItsDay) {
     const GateJudged held(known("2026-11-21"), slow);
     EXPECT_EQ(held.verdict.result, GateResult::pass);
     EXPECT_TRUE(held.verdict.cases[3].known);
+    EXPECT_THROW(GateJudged(known("2026-02-29"), slow), InputError);  // no leap year
     const GateJudged over(known("2026-11-20"), slow);
     EXPECT_EQ(over.verdict.result, GateResult::fail);
     ASSERT_EQ(over.verdict.remarks.size(), 1U);

@@ -72,9 +72,21 @@ TEST(NearestDevice, AWinnerThatCannotRunThereMakesRoomForTheNextBest) {
     EXPECT_EQ(records[0].measurement->rank, 0);
     EXPECT_EQ(records[1].candidate.key(), narrow);
     EXPECT_EQ(records[1].measurement->rank, 1);
+    const std::vector<std::vector<Results>> two{devices[0], device("sm_80", 108, {{many_warps, 8}, {wide, 10}, {narrow, 20}})};
+    const Proposal of_two = propose(two, "sm_120", target);
+    ASSERT_EQ(of_two.elsewhere.size(), 1u);
+    EXPECT_NEAR(of_two.elsewhere[0].worst, 1.5, 1e-12) << "of the one that took the place";
     const Proposal nothing = propose({device("sm_90", 132, {{many_warps, 10}})}, "sm_120", target);
     EXPECT_EQ(nothing.empty.size(), 1u);
     EXPECT_TRUE(nothing.runs.at(0).records.empty());
+}
+
+TEST(NearestDevice, OfOtherProvidersKernelsItSaysThatNobodyAsked) {
+    std::vector<std::vector<Results>> devices{device("sm_90", 132, {{many_warps, 10}, {narrow, 11}})};
+    devices[0][0].records[0].candidate = Candidate::named("quack", "rms_norm");
+    const Proposal proposal = propose(devices, "sm_120", testing::gpu());
+    EXPECT_EQ(proposal.of_others, 1u);
+    EXPECT_EQ(proposal.text().at(3), "1 of the proposed is a kernel of other providers: whether these run there was not looked at.");
 }
 
 TEST(NearestDevice, WhatIsNoArchitectureOrOfAnotherKindIsRefused) {

@@ -162,6 +162,25 @@ TEST(RestrictedResults, HaveTheChoicesAsTheirWinners) {
     EXPECT_EQ(winners, (Keys{wide_row, wide_packed}));
 }
 
+TEST(RestrictedResults, AWinnerThatIsAdmittedStaysIt) {
+    Results results;
+    const std::string other = std::string(wide_row) + ".split";
+    add(results, problem_of(64, 1024, Mode::backward), {{wide_row, 10}, {other, 10.1}});
+    for (Record& record : results.records) {
+        record.backend = Backend::cuda;
+        record.measurement->tied = true;
+    }
+    results.records[1].measurement->p50_us = 9.9;  // by fewer rounds than those that ranked it
+    results.records[1].measurement->final_rounds_us = {9.9, 9.9};
+    results.records[0].measurement->final_rounds_us = {10, 10};
+    const RestrictedResults taken = restricted({results}, {false, true}, Whose::all);
+    EXPECT_EQ(taken.ladders.at(0).choices.at(0).taken->candidate.key(), wide_row);
+    const std::vector<Record>& records = taken.results[0].records;
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[0].measurement->rank, 1);
+    EXPECT_TRUE(records[0].measurement->tied && records[1].measurement->tied);
+}
+
 TEST(RestrictedResults, ChoicesFollowTheirRecordsWhereOthersGo) {
     const std::string atomic = std::string(wide_row) + ".atomic";
     const std::string split = std::string(wide_row) + ".split";

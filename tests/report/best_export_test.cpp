@@ -60,6 +60,19 @@ TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
     }
 }
 
+TEST(BestExport, WhereOthersAloneHaveATimeIsLeftOutByName) {
+    Results results = run_of("", 1);
+    results.records.push_back(measured_record(problem_of(8, 512), 1, 10, 1));
+    results.records.push_back(measured_record(problem_of(8, 256), 1, 10, 1));
+    results.records.back().candidate = Candidate::named("quack", "rms_norm");
+    const ExportedWinners exported = exported_winners({&results, 1});
+    EXPECT_EQ(exported.winners.size(), 2u);
+    EXPECT_EQ(exported.of_others, std::vector<std::string>{problem_of(8, 256).key()});
+    for (const std::string& code : {winners_cpp(exported), winners_triton(exported)}) {
+        EXPECT_NE(code.find("no kernel of normtune's own has a time there: " + exported.of_others[0] + "\n"), std::string::npos) << code;
+    }
+}
+
 TEST(BestExport, OffsetsAndRowStridesAreNamed) {
     Results results = run_of("", 1);
     Problem kv_a = problem_of(8, 512);

@@ -39,14 +39,14 @@ TEST(Outcomes, ManyFaultsAreCutShortAndCounted) {
     EXPECT_NE(text.find("and 15 more"), std::string::npos) << text;
 }
 
-TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheMost) {
+TEST(Outcomes, AProblemOfWhichNothingWasKeptSaysWhatTookTheRest) {
     Results results;
     results.plans.push_back({"rms_norm/forward/bf16/llama/1x64", 3, 3, {}, {}});
     results.plans.push_back({"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"mine", "cols > 64", 2}}, {}});
     results.plans.push_back({"rms_norm/backward/bf16/llama/2x64", 9, 0, {{"store", "from the store", 9}}, {}});
     EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
-              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: cpu.dgamma took 7 of 9 (not on a CPU)\n");
+              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: mine took the last 2 of 9 (cols > 64)\n");
 }
 
 TEST(Outcomes, WhereAnOptionTookTheRestItIsTheReason) {
@@ -55,7 +55,7 @@ TEST(Outcomes, WhereAnOptionTookTheRestItIsTheReason) {
         {"rms_norm/backward/bf16/llama/1x64", 9, 0, {{"cpu.dgamma", "not on a CPU", 7}, {"deterministic", "--deterministic", 2}}, {}});
     EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
-              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: deterministic took 2 of 9 (--deterministic)\n");
+              "  nothing of rms_norm/backward/bf16/llama/1x64 was measured: deterministic took the last 2 of 9 (--deterministic)\n");
 }
 
 TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
@@ -77,6 +77,13 @@ TEST(Outcomes, UnsupportedIsNoFault) {
     Results results;
     results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
     EXPECT_EQ(outcomes_text(results), "1 trial: 0 passed, 1 unsupported.\n");
+}
+
+TEST(Outcomes, WhyAnotherProvidersKernelIsUnsupportedIsSaid) {
+    Results results;
+    results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no bf16 there")};
+    results.records[0].candidate = Candidate::named("mine", "fast");
+    EXPECT_NE(outcomes_text(results).find("8x8 mine:fast: no bf16 there\n"), std::string::npos) << outcomes_text(results);
 }
 
 }  // namespace

@@ -69,11 +69,23 @@ TEST(TokenCounts, ColumnsHaveTheNamesThatTheLogHas) {
     EXPECT_EQ(message_of([] { log_of("a\n1\n", {"tokens"}); }), "'tokens' is not ROLE=NAME, as in tokens=num_batched_tokens");
 }
 
+TEST(TokenCounts, AColumnThatIsGivenIsInTheLogAndOneRoles) {
+    EXPECT_EQ(log_of("count,n\n128,3\n64,2\n", {"tokens=count"}).batches, (Batches{{64, 1}, {128, 1}}));
+    EXPECT_EQ(log_of("tokens, count\n5,300\n").batches, (Batches{{5, 300}}));
+    const auto error = [](std::string_view text, const std::vector<std::string>& columns) {
+        return message_of([&] { log_of(text, columns); });
+    };
+    EXPECT_EQ(error("tokens,n\n5,300\n", {"count=num"}), "log:1: there is no column 'num', which --column says is count");
+    EXPECT_EQ(error("{\"tokens\": 5, \"n\": 300}\n", {"count=num"}), "log: no entry has 'num', which --column says is count");
+    EXPECT_EQ(error("a\n1\n", {"tokens=a", "count=a"}), "--column says that 'a' is both tokens and count");
+}
+
 TEST(TokenCounts, AWrongEntryOfALogIsSaidWithItsLine) {
     const auto error = [](std::string_view text) { return message_of([&] { log_of(text); }); };
     EXPECT_EQ(error("a,b\n1,2\n"), "log:1: there is no column tokens, batch_size or seq_len; --column ROLE=NAME says what they are called");
-    EXPECT_EQ(error("tokens\n8\n-8\n"), "log:3: tokens is '-8', where a whole number from 0 on belongs");
-    EXPECT_EQ(error("{\"tokens\": 8}\n{\"tokens\": \"9\"}\n"), "log:2: tokens is '\"9\"', where a whole number from 0 on belongs");
+    EXPECT_EQ(error("tokens\n8\n-8\n"), "log:3: tokens is '-8', where a whole number from 0 to 1099511627776 belongs");
+    EXPECT_EQ(error("{\"tokens\": 8}\n{\"tokens\": \"9\"}\n"),
+              "log:2: tokens is '\"9\"', where a whole number from 0 to 1099511627776 belongs");
     EXPECT_EQ(error("{\"at\": 8}\n"),
               "log:1: it has neither tokens, nor batch_size or seq_len (--column ROLE=NAME says what they are called)");
     EXPECT_EQ(error("{\"tokens\": 8}\n[8]\n"), "log:2: an entry is an object, as {\"tokens\": 128}");

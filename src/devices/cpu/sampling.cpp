@@ -102,16 +102,20 @@ SampleBatch take_samples(CpuBuffers& buffers, const SampleRequest& request, int 
     SampleBatch batch;
     batch.timer = "steady_clock";
     batch.launches_per_sample = wears ? 1 : launches_of(buffers, threads, launch_us);
-    // An interruption of some milliseconds is no launch's time: it does not use up that of the samples which outvote it.
+    // An interruption of some milliseconds is no launch's time: it does not use up that of the samples which outvote it, and where one may
+    // be all that was seen there are three.
     const double expected_us = launch_us * batch.launches_per_sample;
+    std::size_t least_samples = !wears && batch.launches_per_sample < usual_launches ? 3 : 1;
     double spent_us = 0;
     for (int i = 0; i < std::max(1, request.samples); ++i) {
         prepare(batch.launches_per_sample);
         const double us = batch_us(batch.launches_per_sample, launch);
         mend();
         batch.us.push_back(us / batch.launches_per_sample);
-        spent_us += us < 4 * expected_us ? us : expected_us;
-        if (request.time_cap_us > 0 && spent_us >= request.time_cap_us) {
+        const bool interrupted = us >= 4 * expected_us;
+        least_samples = interrupted ? 3 : least_samples;
+        spent_us += interrupted ? expected_us : us;
+        if (request.time_cap_us > 0 && spent_us >= request.time_cap_us && batch.us.size() >= least_samples) {
             break;
         }
     }

@@ -1,7 +1,9 @@
 #include "report/export/best_export.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -45,6 +47,7 @@ bool plainly_named(const Problem& problem) {
 ExportedWinners exported_winners(std::span<const Results> runs, bool any_device, bool (*named)(const Problem&)) {
     ExportedWinners out;
     std::map<std::string, std::pair<std::string, const Record*>> latest;  // when its run started, and the winner
+    std::set<std::string> won;
     for (const Results& run : runs) {
         const DeviceInfo& device = run.environment.device;
         if (device.name != runs.front().environment.device.name) {
@@ -55,6 +58,9 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
             require_gpu(device);
         }
         out.device = device;
+        for (const Winner& winner : find_winners(run)) {
+            won.insert(winner.record->problem.key());
+        }
         for (const Winner& winner : find_winners(run, Whose::own)) {
             auto& [started, record] = latest[winner.record->problem.key()];
             if (record == nullptr || run.environment.started >= started) {
@@ -70,6 +76,7 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
             out.left_out.push_back(key);
         }
     }
+    std::ranges::copy_if(won, std::back_inserter(out.of_others), [&](const std::string& key) { return !latest.contains(key); });
     if (out.winners.empty()) {
         throw InputError(
             "no winner to export: nothing was ranked, or every problem needs more than an op, a mode, a "

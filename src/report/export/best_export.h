@@ -15,6 +15,7 @@ struct ExportedWinners {
     std::vector<std::string> proposal;   // that they are for another device, and the risk: paragraphs for the head of the code
     std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
     std::vector<std::string> left_out;   // keys of problems that differ in something else (fp32 weights, in place, …)
+    std::vector<std::string> of_others;  // keys of problems on which other providers' kernels alone have a time
 };
 
 /// Does what launchers ask by say everything of the problem: op, mode, dtype, casting, rows, cols, offset and row stride?

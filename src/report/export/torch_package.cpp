@@ -175,6 +175,7 @@ TorchPackage torch_package(std::span<const Results> runs) {
             device.name = exported.device.name;
         }
         out.left_out.insert(out.left_out.end(), exported.left_out.begin(), exported.left_out.end());
+        out.of_others.insert(out.of_others.end(), exported.of_others.begin(), exported.of_others.end());
         writer.device(device, exported.winners);
     }
     out.table = writer.table();
