@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "space/restriction.h"
+#include "space/filter_step.h"
 
 namespace normtune {
 namespace {
@@ -67,7 +67,7 @@ PlanPoints::PlanPoints(const SearchSpace& space, std::vector<PlanFilter> filters
 void PlanPoints::apply(std::size_t filter) {
     before_ = root_;
     const Node taker = remember_takers_ ? static_cast<Node>(first_taker + filter) : DecisionDiagram::none;
-    root_ = Restriction(diagram_, order_, filters_[filter], taker).apply(root_);
+    root_ = FilterStep(diagram_, order_, filters_[filter], taker).apply(root_);
 }
 
 void PlanPoints::visit(const Visit& visit) const {

@@ -15,13 +15,13 @@ namespace normtune {
 /// The filter is asked about each combination of its axes' values that a point has, once; the combinations that it keeps are a decision
 /// diagram of these axes alone, and the points' diagram is restricted by that one. So time grows with the combinations asked about and with
 /// pairs of nodes, of which there are few, and not with combinations times nodes.
-class Restriction {
+class FilterStep {
 public:
     using Node = DecisionDiagram::Node;
 
     /// `order`: the axes' positions in the space by level of `points`. `taker`: the result of a point that the filter takes; `none` forgets
     /// it.
-    Restriction(DecisionDiagram& points, std::span<const std::size_t> order, FilterTable& filter, Node taker);
+    FilterStep(DecisionDiagram& points, std::span<const std::size_t> order, FilterTable& filter, Node taker);
 
     /// What becomes of the root. Throws where the filter is undefined on a point.
     Node apply(Node root);

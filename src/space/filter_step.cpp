@@ -1,4 +1,4 @@
-#include "space/restriction.h"
+#include "space/filter_step.h"
 
 #include <algorithm>
 #include <optional>
@@ -23,7 +23,7 @@ std::vector<std::size_t> kinds_of(std::span<const std::size_t> order, const Filt
 
 }  // namespace
 
-Restriction::Restriction(DecisionDiagram& points, std::span<const std::size_t> order, FilterTable& filter, Node taker)
+FilterStep::FilterStep(DecisionDiagram& points, std::span<const std::size_t> order, FilterTable& filter, Node taker)
     : points_(points), filter_(filter), taker_(taker), levels_(order.size()), combinations_(kinds_of(order, filter)) {
     for (std::size_t level = 0; level < order.size(); ++level) {
         Level& here = levels_[level];
@@ -39,14 +39,14 @@ Restriction::Restriction(DecisionDiagram& points, std::span<const std::size_t> o
     }
 }
 
-Node Restriction::apply(Node root) {
+Node FilterStep::apply(Node root) {
     const Node met = project(0, root);
     const Node kept = ask(0, met, 0);
     return kept == met ? root : restrict(0, root, kept);
 }
 
 /// The combinations of the filter's axes from this level on that kept points below the node have.
-Node Restriction::project(std::size_t level, Node node) {
+Node FilterStep::project(std::size_t level, Node node) {
     if (points_.count(level, node) == 0) {
         return none;
     }
@@ -69,7 +69,7 @@ Node Restriction::project(std::size_t level, Node node) {
     return projected;
 }
 
-Node Restriction::project_read(Level& here, std::size_t level, Node node) {
+Node FilterStep::project_read(Level& here, std::size_t level, Node node) {
     Rank& rank = ranks_[here.rank];
     std::vector<Node> children(rank.kinds, none);
     for (std::size_t i = 0; i < here.values; ++i) {
@@ -79,7 +79,7 @@ Node Restriction::project_read(Level& here, std::size_t level, Node node) {
     return combinations_.make(here.rank, children);
 }
 
-Node Restriction::unite(std::size_t rank, Node a, Node b) {
+Node FilterStep::unite(std::size_t rank, Node a, Node b) {
     if (a == b || b == none) {
         return a;
     }
@@ -103,7 +103,7 @@ Node Restriction::unite(std::size_t rank, Node a, Node b) {
 }
 
 /// Of the combinations that are met, those that the filter keeps.
-Node Restriction::ask(std::size_t rank, Node met, std::uint64_t combination) {
+Node FilterStep::ask(std::size_t rank, Node met, std::uint64_t combination) {
     if (met == none) {
         return none;
     }
@@ -123,7 +123,7 @@ Node Restriction::ask(std::size_t rank, Node met, std::uint64_t combination) {
 }
 
 /// The node with the kept combinations alone.
-Node Restriction::restrict(std::size_t level, Node node, Node kept) {
+Node FilterStep::restrict(std::size_t level, Node node, Node kept) {
     if (points_.count(level, node) == 0) {
         return node;
     }
@@ -147,7 +147,7 @@ Node Restriction::restrict(std::size_t level, Node node, Node kept) {
 }
 
 /// The node with its kept points given to the taker.
-Node Restriction::take(std::size_t level, Node node) {
+Node FilterStep::take(std::size_t level, Node node) {
     if (points_.count(level, node) == 0) {
         return node;
     }
