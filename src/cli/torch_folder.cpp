@@ -63,13 +63,7 @@ std::string write_torch_package(const TorchPackage& package, const std::string& 
     }
     std::string text = fmt::format("{} winners of {}, as {} kernels, {:.1f} MB, in {}\n", package.winners, devices, images.size(),
                                    static_cast<double>(bytes) / 1e6, folder.path());
-    for (const std::string& key : package.left_out) {
-        text += fmt::format("Left out, as no call of the package names it: {}\n", key);
-    }
-    for (const std::string& key : package.of_others) {
-        text += fmt::format("Left out, as no kernel of normtune's own has a time there: {}\n", key);
-    }
-    return text;
+    return text + package.left_out.text("no call of the package names it");
 }
 
 }  // namespace normtune::cli

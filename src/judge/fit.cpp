@@ -216,9 +216,10 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     } else {
         out.ladder = best_ladder(out.fitted, settings.tolerance, settings.most_steps);
     }
-    if (!out.ladder && settings.most_steps > 0) {
-        if (const std::optional<Ladder> unlimited = best_ladder(out.fitted, settings.tolerance, 0)) {
-            out.steps_needed = unlimited->steps();
+    if (!out.ladder && settings.most_steps > 0 && least_tolerance(out.fitted, 0)) {
+        out.steps_needed = settings.most_steps + 1;
+        while (!least_tolerance(out.fitted, *out.steps_needed)) {
+            ++*out.steps_needed;
         }
     }
     for (const ShapeLosses& shape : out.fitted.shapes) {

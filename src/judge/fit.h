@@ -61,7 +61,7 @@ struct Fit {
     Losses held_out;
     std::optional<Ladder> ladder;                // within the tolerance and the number of steps, or the best that there is
     bool within = false;                         // is it?
-    std::optional<std::size_t> steps_needed;     // of the best ladder of any number of steps, where so few as were asked for make none
+    std::optional<std::size_t> steps_needed;     // the fewest that make a ladder, where --most-steps asked for fewer
     std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance
     ShapeSummary on_fitted;
     ShapeSummary on_held_out;

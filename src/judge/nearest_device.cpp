@@ -76,7 +76,6 @@ std::size_t winners_of_others(const Results& run) {
 
 /// Takes out what cannot run on `device`; where that was a problem's winner the best of the rest takes its rank.
 void adapt(Results& run, const DeviceInfo& device, Proposal& proposal) {
-    std::unordered_set<std::string> without;  // trials
     std::unordered_set<std::string> winners;
     for (const ProblemRanking& ranking : problem_rankings(run)) {
         if (ranking.winner->measurement->rank != 1 || runs_on(*ranking.winner, device)) {
@@ -186,8 +185,8 @@ Proposal propose(std::vector<std::vector<Results>> devices, const std::string& a
         out.problems += problem_rankings(run).size();
         if (known && !out.measured) {
             adapt(run, *known, out);
+            out.of_others += winners_of_others(run);
         }
-        out.of_others += winners_of_others(run);
     }
     judge_elsewhere(out, devices, static_cast<std::size_t>(nearest - devices.begin()));
     out.runs = std::move(*nearest);

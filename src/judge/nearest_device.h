@@ -27,7 +27,7 @@ struct Proposal {
     std::vector<Results> runs;       // of the nearest; without what cannot run on `known`, the best of the rest ranked first
     std::size_t problems = 0;        // with a winner, before that
     std::size_t replaced = 0;        // whose winner cannot run there
-    std::size_t of_others = 0;       // that are proposed and other providers' kernels, which nobody asked about the device
+    std::size_t of_others = 0;       // proposed for `known` that are other providers' kernels: whether they run there is not looked at
     std::vector<std::string> empty;  // keys of problems of which nothing that was measured can
     std::vector<LossElsewhere> elsewhere;
 

@@ -150,9 +150,8 @@ std::string other_tolerances(const Fit& fit) {
 
 std::string fit_title(const Fit& fit) {
     if (!fit.ladder && fit.steps_needed) {
-        return fmt::format(
-            "no ladder of so few steps: no step's configuration was measured on all that it would stand for; one of {} steps is",
-            *fit.steps_needed);
+        return fmt::format("no ladder of so few steps: what was measured on all shapes of a step makes one of {} steps and more",
+                           *fit.steps_needed);
     }
     if (!fit.ladder) {
         return fmt::format("no ladder: on some shapes nothing that a step could say was measured on all their problems");

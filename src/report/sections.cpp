@@ -110,6 +110,10 @@ void arrange(std::vector<Section>& sections, const TableOrder& order) {
     }
 }
 
+std::string limit_text(double limit_ratio) {
+    return limit_ratio > 0 ? fmt::format("{:.2f}x", limit_ratio) : "-";
+}
+
 std::string loss_text(double loss) {
     const double percent = loss * 100;
     return loss == 0 ? "0" : fmt::format("{:.1f}%", std::abs(percent) < 0.05 ? 0.0 : percent);

@@ -34,6 +34,8 @@ void arrange(std::vector<Section>& sections, const TableOrder& order);
 
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);
+/// "1.03x", over a copy's time; "-" where no copy was measured (0).
+std::string limit_text(double limit_ratio);
 /// "1.3% ±0.4", with half of the interval in percentage points; "±?" where it is not known.
 std::string loss_text(const TimeRatio& time);
 /// "41/42", "0.4%" and "1.9%"; "-" where nothing was judged.

@@ -24,10 +24,6 @@ std::string thousandths(double ratio) {
     return fmt::format("{:.3f}x", ratio);
 }
 
-std::string limit_or_dash(double limit) {
-    return limit > 0 ? fmt::format("{:.2f}x", limit) : "-";
-}
-
 std::string contestant_heading(const Contestant& contestant) {
     return contestant.first + (contestant.second ? ", dependent" : "");
 }
@@ -57,7 +53,7 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
     for (const SideBySide& problem : problems) {
         const Record* const own = problem.own();
         std::vector<std::string> cells{problem.problem->key(), own == nullptr ? "-" : microseconds(time_of(*own)),
-                                       own == nullptr ? "-" : limit_or_dash(own->measurement->limit_ratio)};
+                                       own == nullptr ? "-" : limit_text(own->measurement->limit_ratio)};
         for (const Contestant& contestant : contestants) {
             const auto found = problem.best.find(contestant);
             cells.push_back(found == problem.best.end() ? "-" : microseconds(time_of(*found->second)));
@@ -73,7 +69,7 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
                        "Of the fastest other's time over normtune's, over the problems that have both.\n"});
         for (const SideBySideMean& mean : all) {
             out.back().table.add({mean.operation, fmt::format("{}", mean.problems), thousandths(mean.geometric_mean),
-                                  thousandths(mean.least), limit_or_dash(mean.most_limit)});
+                                  thousandths(mean.least), limit_text(mean.most_limit)});
         }
     }
     return out;

@@ -27,13 +27,6 @@ bool any_stored(const std::vector<Winner>& winners) {
     return std::any_of(winners.begin(), winners.end(), [](const Winner& winner) { return winner.stored; });
 }
 
-std::string ratio_text(const std::optional<double>& ratio);
-
-/// Where no copy could be measured there is no limit.
-std::string limit_text(const Measurement& measurement) {
-    return ratio_text(measurement.limit_ratio > 0 ? std::optional(measurement.limit_ratio) : std::nullopt);
-}
-
 std::string ratio_text(const std::optional<double>& ratio) {
     return ratio ? fmt::format("{:.2f}x", *ratio) : "-";
 }
@@ -50,9 +43,9 @@ Table one_line_each(const std::vector<Winner>& winners) {
     }
     for (const Winner& winner : winners) {
         const Measurement& measurement = *winner.record->measurement;
-        std::vector<std::string> cells{winner.record->problem.key(),     winner.record->candidate.identity(),
-                                       three_digits(measurement.p50_us), three_digits(measurement.gbps),
-                                       limit_text(measurement),          ratio_text(winner.over_worst)};
+        std::vector<std::string> cells{winner.record->problem.key(),        winner.record->candidate.identity(),
+                                       three_digits(measurement.p50_us),    three_digits(measurement.gbps),
+                                       limit_text(measurement.limit_ratio), ratio_text(winner.over_worst)};
         for (const Winner::Gain& gain : winner.over_heuristics) {
             cells.push_back(ratio_text(gain.ratio));
         }
@@ -115,7 +108,7 @@ Section leaders_section(const std::vector<Winner>& leaders) {
     for (const Winner& leader : leaders) {
         const Measurement& measurement = *leader.record->measurement;
         section.table.add({leader.record->problem.key(), leader.record->candidate.identity(), three_digits(measurement.p50_us),
-                           three_digits(measurement.gbps), limit_text(measurement), grouped(leader.measured)});
+                           three_digits(measurement.gbps), limit_text(measurement.limit_ratio), grouped(leader.measured)});
     }
     return section;
 }

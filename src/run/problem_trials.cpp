@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "support/error.h"
 #include "support/random.h"
@@ -122,9 +123,9 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
         for (const ProblemTrials& plan : plans) {
             some = some || std::any_of(plan.candidates.begin(), plan.candidates.end(),
                                        [&](const Candidate& candidate) { return candidate.provider() == provider; });
-            for (const PlanSummary::Pruned& pruned : plan.summary.pruned) {
+            for (const PlanSummary::Pruned& pruned : plan.summary.pruned | std::views::reverse) {
                 std::string& told = pruned.rule == provider + ".claims" ? claims : why;
-                if (pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
+                if (told.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
                     told =
                         fmt::format("; of {} {} takes the last {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);
                 }

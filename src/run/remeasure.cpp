@@ -71,6 +71,13 @@ std::vector<TrialsAgain> trials_of(const Suspects& suspects) {
     return out;
 }
 
+void require_device(std::string_view option, std::string_view what, std::string_view device, const DeviceInfo& here) {
+    if (device != here.name) {
+        throw InputError(
+            fmt::format("{}: {} of {}, and this device is {}", option, what, quoted_for_message(device), quoted_for_message(here.name)));
+    }
+}
+
 }  // namespace
 
 void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRows& baseline, const DeviceWish& device,
@@ -83,9 +90,8 @@ void confirm_suspects(GateVerdict& verdict, const Policy& policy, const ResultRo
     const std::vector<Facet>& across = policy.across;
     if (std::ranges::find(across, Facet::device) == across.end()) {
         for (const RowOrigin& origin : baseline.origins) {
-            if (const std::string_view name = baseline.text(origin.device); !name.empty() && name != chosen.info.name) {
-                throw InputError(fmt::format("--confirm: the baseline is of {}, and this device is {}", quoted_for_message(name),
-                                             quoted_for_message(chosen.info.name)));
+            if (const std::string_view name = baseline.text(origin.device); !name.empty()) {
+                require_device("--confirm", "the baseline is", name, chosen.info);
             }
         }
     }
@@ -107,10 +113,7 @@ void judge_measuring(std::span<const Results> runs, const DeviceWish& device, co
         if (!chosen) {
             chosen = choose_devices(device);
             for (const Results& run : runs) {
-                if (run.environment.device.name != chosen->info.name) {
-                    throw InputError(fmt::format("--measure: the results are of {}, and this device is {}",
-                                                 quoted_for_message(run.environment.device.name), quoted_for_message(chosen->info.name)));
-                }
+                require_device("--measure", "the results are", run.environment.device.name, chosen->info);
             }
         }
         fresh.push_back(measure_again(wanted, command, *chosen, make_sink));

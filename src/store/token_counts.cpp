@@ -105,13 +105,13 @@ private:
 void read_csv_log(ByteSource& source, const std::string& file, const LogColumns& columns, Counting& counting) {
     CsvReader reader(source, file);
     const CsvColumns header(reader);
-    const bool usable = header.has(columns.name(LogColumn::tokens)) || header.has(columns.name(LogColumn::batch_size)) ||
-                        header.has(columns.name(LogColumn::seq_len));
+    const std::vector<LogColumn> read = columns.read();
+    const bool usable =
+        std::ranges::any_of(read, [&](LogColumn column) { return column != LogColumn::count && header.has(columns.name(column)); });
     if (!usable) {
         reader.fail(fmt::format("there is no column {}, {} or {}; --column ROLE=NAME says what they are called",
                                 columns.name(LogColumn::tokens), columns.name(LogColumn::batch_size), columns.name(LogColumn::seq_len)));
     }
-    const std::vector<LogColumn> read = columns.read();
     for (const LogColumn column : read) {
         if (columns.given[static_cast<std::size_t>(column)] && !header.has(columns.name(column))) {
             reader.fail(fmt::format("there is no column {}, which --column says is {}", quoted_for_message(columns.name(column)),
@@ -248,24 +248,27 @@ void LogColumns::set(const std::string& text) {
     const auto place = static_cast<std::size_t>(*role);
     names[place] = text.substr(equals + 1);
     given[place] = true;
+    if (const std::optional<LogColumn> other = taken_by(*role)) {
+        throw InputError(fmt::format("--column says that {} is both {} and {}", quoted_for_message(names[place]),
+                                     log_column_names.name(*other), log_column_names.name(*role)));
+    }
+}
+
+std::optional<LogColumn> LogColumns::taken_by(LogColumn column) const {
+    const auto place = static_cast<std::size_t>(column);
     for (std::size_t other = 0; other < names.size(); ++other) {
         if (other != place && given[other] && names[other] == names[place]) {
-            throw InputError(fmt::format("--column says that {} is both {} and {}", quoted_for_message(names[place]),
-                                         log_column_names.names[std::min(other, place)], log_column_names.names[std::max(other, place)]));
+            return static_cast<LogColumn>(other);
         }
     }
+    return std::nullopt;
 }
 
 std::vector<LogColumn> LogColumns::read() const {
     std::vector<LogColumn> out;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto taken = [&](std::size_t other) { return other != i && given[other] && names[other] == names[i]; };
-        bool free = true;
-        for (std::size_t other = 0; other < names.size(); ++other) {
-            free = free && !taken(other);
-        }
-        if (free) {
-            out.push_back(static_cast<LogColumn>(i));
+        if (const auto column = static_cast<LogColumn>(i); !taken_by(column)) {
+            out.push_back(column);
         }
     }
     return out;

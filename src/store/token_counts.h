@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct LogColumns {
     const std::string& name(LogColumn column) const { return names[static_cast<std::size_t>(column)]; }
     /// "tokens=num_batched_tokens". Throws InputError, also where another role was given that name.
     void set(const std::string& text);
-    /// Those that a log may have: a column that was given to one role has no other by its usual name.
-    std::vector<LogColumn> read() const;
+    /// The other role that was given this one's name; the column is that one's alone.
+    std::optional<LogColumn> taken_by(LogColumn column) const;
+    std::vector<LogColumn> read() const;  // those that none takes
 };
 
 /// A CSV with the columns tokens (≥ 1) and count (≥ 0); equal token counts add up. Throws InputError "file:line: …", also where nothing is

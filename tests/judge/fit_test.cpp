@@ -4,6 +4,7 @@
 
 #include "devices/registry.h"
 #include "judge/synthetic_records.h"
+#include "report/fit_report.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -78,6 +79,20 @@ TEST(Fit, WithTooFewStepsTheBestThatCanBeReachedIsSaid) {
     EXPECT_NEAR(fit.on_fitted.worst, 0.1, 1e-12);
     EXPECT_EQ(fit.in_the_way.size(), 6u);
     EXPECT_TRUE(fit_with(results, "none", 1, 0.11).fits[0].within);
+}
+
+TEST(Fit, WhereSoFewStepsMakeNoLadderItSaysHowManyDo) {
+    Results results;
+    for (const std::int64_t cols : {1023, 4095, 16383}) {
+        add(results, problem_of(8, cols), {{cols == 4095 ? wide : narrow, 10.0}});
+    }
+    const Fits fits = fit_with(results, "none", 1);
+    const Fit& one = fits.fits[0];
+    EXPECT_FALSE(one.ladder);
+    EXPECT_EQ(one.steps_needed, std::optional<std::size_t>(3));
+    EXPECT_NE(fit_title(one).find("one of 3 steps and more"), std::string::npos) << fit_title(one);
+    EXPECT_EQ(fit_with(results, "none", 3).fits[0].ladder->steps(), 3u);
+    EXPECT_FALSE(fit_with(results, "none", 3).fits[0].steps_needed);
 }
 
 TEST(Fit, ARuleOfThumbStandsBesideALadderOfItsOwnAxes) {

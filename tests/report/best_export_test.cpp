@@ -52,9 +52,9 @@ TEST(BestExport, WhatTheArgumentsDoNotNameIsLeftOutByName) {
     results.records.push_back(measured_record(fp32_weights, 1, 10, 1));
     const ExportedWinners exported = exported_winners({&results, 1});
     EXPECT_EQ(exported.winners.size(), 1u);
-    ASSERT_EQ(exported.left_out.size(), 2u);
+    ASSERT_EQ(exported.left_out.unnamed.size(), 2u);
     for (const std::string& code : {winners_cpp(exported), winners_triton(exported)}) {
-        for (const std::string& key : exported.left_out) {
+        for (const std::string& key : exported.left_out.unnamed) {
             EXPECT_NE(code.find(key), std::string::npos) << code;
         }
     }
@@ -67,9 +67,10 @@ TEST(BestExport, WhereOthersAloneHaveATimeIsLeftOutByName) {
     results.records.back().candidate = Candidate::named("quack", "rms_norm");
     const ExportedWinners exported = exported_winners({&results, 1});
     EXPECT_EQ(exported.winners.size(), 2u);
-    EXPECT_EQ(exported.of_others, std::vector<std::string>{problem_of(8, 256).key()});
+    EXPECT_EQ(exported.left_out.of_others, std::vector<std::string>{problem_of(8, 256).key()});
     for (const std::string& code : {winners_cpp(exported), winners_triton(exported)}) {
-        EXPECT_NE(code.find("no kernel of normtune's own has a time there: " + exported.of_others[0] + "\n"), std::string::npos) << code;
+        EXPECT_NE(code.find("no kernel of normtune's own has a time there: " + exported.left_out.of_others[0] + "\n"), std::string::npos)
+            << code;
     }
 }
 
@@ -82,7 +83,7 @@ TEST(BestExport, OffsetsAndRowStridesAreNamed) {
     results.records.push_back(measured_record(gemma, 1, 10, 1));
     results.records.push_back(measured_record(kv_a, 1, 10, 1));
     const ExportedWinners exported = exported_winners({&results, 1});
-    EXPECT_TRUE(exported.left_out.empty());
+    EXPECT_TRUE(exported.left_out.unnamed.empty());
     ASSERT_EQ(exported.winners.size(), 3u);
     EXPECT_EQ(exported.winners[1]->problem.shape.row_stride, 576);
     EXPECT_EQ(exported.winners[2]->problem.operation.offset, 1);

@@ -245,7 +245,7 @@ TEST(TorchPackage, WhatNoCallNamesIsLeftOutByName) {
                                   {"rms_norm/full/bf16/llama/8x1024", "w4.t128.r1.row.registers.even.per_row"},
                                   {"rms_norm/inference/bf16/llama/8x1024", "w4.t128.r1.row.registers.even.per_row"},
                                   {"fused_add_rms_norm/forward/bf16/llama/8x1024/residual_fp32", "w4.t128.r1.row.registers.even.per_row"}});
-    EXPECT_EQ(torch_package({&results, 1}).left_out.size(), 4u);
+    EXPECT_EQ(torch_package({&results, 1}).left_out.unnamed.size(), 4u);
     results.environment.device.backend = Backend::hip;
     EXPECT_THROW(torch_package({&results, 1}), InputError);
 }

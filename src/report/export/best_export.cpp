@@ -32,6 +32,22 @@ void require_gpu(const DeviceInfo& device) {
 
 }  // namespace
 
+void LeftOut::add(const LeftOut& more) {
+    unnamed.insert(unnamed.end(), more.unnamed.begin(), more.unnamed.end());
+    of_others.insert(of_others.end(), more.of_others.begin(), more.of_others.end());
+}
+
+std::string LeftOut::text(std::string_view unnamed_as) const {
+    std::string out;
+    for (const std::string& key : unnamed) {
+        out += fmt::format("Left out, as {}: {}\n", unnamed_as, key);
+    }
+    for (const std::string& key : of_others) {
+        out += fmt::format("Left out, as no kernel of normtune's own has a time there: {}\n", key);
+    }
+    return out;
+}
+
 bool plainly_named(const Problem& problem) {
     Problem plain;
     plain.operation.op = problem.operation.op;
@@ -73,10 +89,10 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
         if (named(winner.second->problem)) {
             out.winners.push_back(winner.second);
         } else {
-            out.left_out.push_back(key);
+            out.left_out.unnamed.push_back(key);
         }
     }
-    std::ranges::copy_if(won, std::back_inserter(out.of_others), [&](const std::string& key) { return !latest.contains(key); });
+    std::ranges::copy_if(won, std::back_inserter(out.left_out.of_others), [&](const std::string& key) { return !latest.contains(key); });
     if (out.winners.empty()) {
         throw InputError(
             "no winner to export: nothing was ranked, or every problem needs more than an op, a mode, a "

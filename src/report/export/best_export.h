@@ -3,19 +3,29 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/winners.h"
 
 namespace normtune {
 
+/// Keys of problems that an export has nothing for.
+struct LeftOut {
+    std::vector<std::string> unnamed;    // they differ in something that is not asked by (fp32 weights, in place, …)
+    std::vector<std::string> of_others;  // other providers' kernels alone have a time
+
+    void add(const LeftOut& more);
+    /// A line each; `unnamed_as`: "no call names it".
+    std::string text(std::string_view unnamed_as) const;
+};
+
 /// The winners that (op, mode, dtype, casting, rows, cols, offset, row stride) names.
 struct ExportedWinners {
     DeviceInfo device;
     std::vector<std::string> proposal;   // that they are for another device, and the risk: paragraphs for the head of the code
     std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
-    std::vector<std::string> left_out;   // keys of problems that differ in something else (fp32 weights, in place, …)
-    std::vector<std::string> of_others;  // keys of problems on which other providers' kernels alone have a time
+    LeftOut left_out;
 };
 
 /// Does what launchers ask by say everything of the problem: op, mode, dtype, casting, rows, cols, offset and row stride?

@@ -91,12 +91,7 @@ std::string winners_cpp(const ExportedWinners& exported) {
     for (const std::string& paragraph : exported.proposal) {
         heading += harmless(paragraph) + "\n";
     }
-    for (const std::string& key : exported.left_out) {
-        heading += fmt::format("Left out, as the function's arguments do not name it: {}\n", key);
-    }
-    for (const std::string& key : exported.of_others) {
-        heading += fmt::format("Left out, as no kernel of normtune's own has a time there: {}\n", key);
-    }
+    heading += exported.left_out.text("the function's arguments do not name it");
     std::string out = commented(heading, "// ");
     out += "#pragma once\n\n#include <cmath>\n#include <cstdint>\n#include <optional>\n\nnamespace normtune_best {\n\n";
     out += fmt::format(

@@ -125,12 +125,7 @@ std::string heading(const ExportedWinners& exported) {
             out += fmt::format("  {}\n", unexpressed(exported, axis));
         }
     }
-    for (const std::string& key : exported.left_out) {
-        out += fmt::format("Left out, as the functions' arguments do not name it: {}\n", key);
-    }
-    for (const std::string& key : exported.of_others) {
-        out += fmt::format("Left out, as no kernel of normtune's own has a time there: {}\n", key);
-    }
+    out += exported.left_out.text("the functions' arguments do not name it");
     return out;
 }
 

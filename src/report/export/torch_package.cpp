@@ -174,8 +174,7 @@ TorchPackage torch_package(std::span<const Results> runs) {
             device = describe_architecture(device.arch);
             device.name = exported.device.name;
         }
-        out.left_out.insert(out.left_out.end(), exported.left_out.begin(), exported.left_out.end());
-        out.of_others.insert(out.of_others.end(), exported.of_others.begin(), exported.of_others.end());
+        out.left_out.add(exported.left_out);
         writer.device(device, exported.winners);
     }
     out.table = writer.table();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problem/problem.h"
+#include "report/export/best_export.h"
 #include "space/configuration.h"
 #include "space/device_info.h"
 #include "store/results.h"
@@ -34,8 +35,7 @@ struct TorchPackage {
     std::vector<TorchCode> codes;     // each once, whatever it serves
     std::string table;                // kernels.txt
     std::size_t winners = 0;
-    std::vector<std::string> left_out;   // keys of problems that no call of the package names
-    std::vector<std::string> of_others;  // keys of problems on which other providers' kernels alone have a time
+    LeftOut left_out;  // of all devices
 };
 
 /// Throws InputError: a device whose code is no cubin, or no winner.
