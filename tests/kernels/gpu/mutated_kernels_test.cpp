@@ -134,6 +134,8 @@ constexpr Mutation mutations[] = {
      "load_bulk(step - 1 + depth);", "load_bulk(step + depth);", "with nothing that orders the two"},
     {"BarrierOfRowsInOneWarp", 32, "rms_norm/forward/bf16/llama/43x256", "w4.t32.r4.row.registers.even.persistent_strided.s2.tma_loads",
      "if constexpr (!nt_sum_is_barrier) {\n            nt_barrier();\n        }", "", "with nothing that orders the two"},
+    {"BarrierBehindASentSum", 32, "rms_norm/forward/bf16/llama/19x1032", "w2.t64.r1.row.shared.masked.persistent_strided.s2.c2.tma_loads",
+     "nt_sum_is_barrier = NT_CLUSTER == 1 && ", "nt_sum_is_barrier = NT_CLUSTER > 1 || ", "with nothing that orders the two"},
     {"FenceOfResults", 32, "rms_norm/forward/bf16/llama/19x512", "w2.t64.r1.row.shared.masked.persistent_strided.s3.tma",
      "if (wrote) {\n            nt_bulk_fence();\n        }", "", "with no fence for bulk copies behind it"},
     {"FenceOfSumsInTheSlot", 32, "fused_add_rms_norm/forward/bf16/llama/19x512",

@@ -1,5 +1,6 @@
 // Rows by bulk copies (staging: tma_loads, tma): one thread asks for all rows of a step, and the slot's barrier counts their
-// bytes. A slot is asked for again once all threads have done with what lay in it, which the barrier of the next row sum tells.
+// bytes. A slot is asked for again once all threads have done with what lay in it, which the barrier of the next row sum tells,
+// or one behind that sum.
 
 /// Shared memory for the slots' barriers, and behind them the two of a cluster.
 NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16((NT_BULK ? nt_slots : 0) * 8 + (NT_CLUSTER > 1 ? 16 : 0)); }
@@ -7,8 +8,9 @@ NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16((NT_BULK ? nt_s
 NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return NT_BULK || NT_CLUSTER > 1 ? nt_align16(bytes) + nt_barrier_bytes() : bytes; }
 
 #if NT_BULK
-/// Have all of the program's threads come to a barrier when they have a row's sum?
-constexpr bool nt_sum_is_barrier = NT_CLUSTER > 1 || (nt_row_warps > 1 && (nt_groups == 1 || nt_groups > NT_GROUP_BARRIERS));
+/// Have all of the program's threads come to a barrier when they have a row's sum? Not where sums are sent over a cluster: who has one knows
+/// that all warps have sent theirs, but nothing of what they have read before.
+constexpr bool nt_sum_is_barrier = NT_CLUSTER == 1 && nt_row_warps > 1 && (nt_groups == 1 || nt_groups > NT_GROUP_BARRIERS);
 // Rows side by side, or held at once, are one run of bytes where they fill their slot and follow each other in memory.
 constexpr bool nt_rows_follow = NT_CLUSTER == 1 && nt_row_accesses == 1 && nt_cols == nt_sweep_cols;
 static_assert(nt_groups == 1 || nt_rows_follow, "rows side by side come by one copy");

@@ -105,7 +105,7 @@ void Order::await_previous_launch(std::uint32_t thread) {
     awaited_[thread] = 1;
 }
 
-bool Order::before(Stamp stamp, std::uint32_t thread) const {
+bool Order::before(Stamp stamp, std::uint32_t thread, bool asks_bulk) const {
     if (stamp.time <= launch_start_) {
         return !overlaps_ || stamp.time <= previous_start_ || awaited_[thread] != 0;
     }
@@ -125,7 +125,7 @@ bool Order::before(Stamp stamp, std::uint32_t thread) const {
         return found != times.end() && stamp.time <= found->second;
     };
     const std::uint32_t warp = warp_of(stamp.thread);
-    if ((warp == warp_of(thread) && by(warp_barriers_, warp)) || by(awaited_bulk_[thread].warps, warp)) {
+    if ((warp == warp_of(thread) && by(warp_barriers_, warp)) || (!asks_bulk && by(awaited_bulk_[thread].warps, warp))) {
         return true;
     }
     if (other == program) {

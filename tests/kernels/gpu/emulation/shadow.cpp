@@ -30,13 +30,13 @@ Shadow::Shadow(std::size_t bytes, bool starts_written)
     : starts_written_(starts_written), pieces_((bytes + piece_bytes - 1) / piece_bytes) {}
 
 const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t thread, const Order& order) {
-    const auto unordered = [&](const Stamp& stamp) { return stamp.thread != 0 && !order.before(stamp, thread); };
+    const bool bulk = kind == AccessKind::bulk_read || kind == AccessKind::bulk_write;
+    const auto unordered = [&](const Stamp& stamp) { return stamp.thread != 0 && !order.before(stamp, thread, bulk); };
     const bool both_atomic = piece.atomic && kind == AccessKind::atomic;
     const bool reads = kind == AccessKind::read || kind == AccessKind::bulk_read;
     if (piece.leaving && !reads) {
         return &piece.reads[0];
     }
-    const bool bulk = kind == AccessKind::bulk_read || kind == AccessKind::bulk_write;
     if (bulk && piece.write.thread != 0 && !order.seen_by_bulk(piece.write)) {
         return &piece.write;
     }
