@@ -99,7 +99,14 @@ def _providers(asked_as, problems):
     for name, own in by_name.items():
         entries = []
         for kernel in own:
-            entry = {"key": str(kernel.key), "code": _code(kernel), "refusals": [_refusal(kernel, problem) for problem in problems]}
+            key = str(kernel.key)
+            if not key.isprintable():
+                raise Missing(f"a kernel's key, {key!r}, has characters that cannot be printed")
+            try:
+                refusals = [_refusal(kernel, problem) for problem in problems]
+            except Exception as error:
+                raise Missing(f"claims() of {key} raises {last_line(error)}") from error
+            entry = {"key": key, "code": _code(kernel), "refusals": refusals}
             if getattr(kernel, "rounding", None) is not None:
                 entry["rounding"] = kernel.rounding
             if getattr(kernel, "dependent_launch", False):

@@ -30,7 +30,7 @@ def together(summaries):
 
 
 def loss(part, which):
-    return "-" if part is None else f"{part[which]:.1%}"
+    return "-" if part is None else f"{part[which]:.1%}".replace("-0.0%", "0.0%")
 
 
 def table(folds):

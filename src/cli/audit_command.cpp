@@ -59,13 +59,16 @@ public:
         if (transfer_) {
             return run_transfer();
         }
+        if (!axis_.empty() && (measure_ || !space_.empty() || heuristics_.size() > named_thumb_rules().size())) {
+            throw InputError("--axis says what its values cost, as measured; leave out --measure, --space and --heuristic");
+        }
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
         if (!axis_.empty()) {
-            if (measure_) {
-                throw InputError("--axis says what was measured; leave out --measure");
-            }
             return run_axis(devices);
+        }
+        if (files_.any_csv()) {
+            complain("a CSV does not say what rules pruned in its sweep: a rule that was in force there takes nothing of what is left");
         }
         std::vector<Audit> audits;
         audits.reserve(devices.size());

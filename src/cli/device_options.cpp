@@ -68,7 +68,7 @@ void DeviceOptions::declare_arch(OptionSet& options, std::string_view help, std:
 }
 
 bool DeviceOptions::given() const {
-    return backend_ || all_ || !ordinals_.empty() || !replay_script_.empty();
+    return backend_ || all_ || !ordinals_.empty() || !replay_script_.empty() || arch_;
 }
 
 void DeviceOptions::require_only_with(std::string_view flag, bool is_given) const {

@@ -29,8 +29,8 @@ public:
 
     ExitCode run(const std::vector<std::string>&) override {
         if (list_axes_) {
-            if (!key_.empty() || !problem_.empty()) {
-                throw InputError("--list-axes explains all axes and no key; leave out the key and --problem");
+            if (!key_.empty() || !problem_.empty() || !folders_.empty() || device_.given()) {
+                throw InputError("--list-axes explains all axes and no key; leave out the key, --problem, --candidate and what device");
             }
             table_.show(normtune::list_axes());
             return ExitCode::good;
@@ -44,6 +44,8 @@ public:
             sections.push_back(on_problem(own));
         } else if (!folders_.empty()) {
             throw InputError("--candidate gives a kernel's launches on a problem; add --problem KEY");
+        } else if (device_.given()) {
+            throw InputError("--arch, --backend, --device and --replay-script say where a problem is launched; add --problem KEY");
         }
         table_.show(std::move(sections));
         return ExitCode::good;

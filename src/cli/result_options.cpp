@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,20 @@ void describe_device(Results& run, const std::string& file, const std::optional<
     device = described;
 }
 
+bool is_csv(const std::string& file) {
+    return file.ends_with(".csv");
+}
+
+/// A trial that is there twice would count twice in every table.
+void require_each_once(const Results& run, const std::string& file) {
+    std::unordered_set<std::string> seen;
+    for (const Record& record : run.records) {
+        if (std::string key = record.trial_key(); !seen.insert(std::move(key)).second) {
+            throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", file, record.trial_key()));
+        }
+    }
+}
+
 }  // namespace
 
 Notice::Notice(const std::string& text) {
@@ -62,6 +77,10 @@ void RecordFiles::declare(OptionSet& options) {
                 "Of the device of results.csv files, which do not say it");
 }
 
+bool RecordFiles::any_csv() const {
+    return std::any_of(files_.begin(), files_.end(), is_csv);
+}
+
 std::vector<Results> RecordFiles::read() const {
     return read_by(read_judged_results);
 }
@@ -74,13 +93,17 @@ std::vector<Results> RecordFiles::read_by(const std::function<Results(const std:
     if (files_.empty()) {
         throw InputError("no results are named; give results.json or results.csv files, or run folders");
     }
+    if (compute_units_ && !any_csv()) {
+        throw InputError("--compute-units is for results.csv files, which do not say it; these do");
+    }
     std::vector<Results> runs;
     for (const std::string& file : files_) {
-        const bool csv = file.ends_with(".csv");
+        const bool csv = is_csv(file);
         {
             const Notice notice("reading " + file);
             runs.push_back(csv ? read_results_csv(file) : read_json(file));
         }
+        require_each_once(runs.back(), file);
         if (csv) {
             describe_device(runs.back(), file, compute_units_);
         }

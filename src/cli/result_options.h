@@ -33,6 +33,7 @@ public:
     /// The same with each record of a results.json as `keep` leaves it, rather than without what no judge reads.
     std::vector<Results> read(const std::function<void(Record&)>& keep) const;
     const std::vector<std::string>& names() const { return files_; }
+    bool any_csv() const;
 
 private:
     std::vector<Results> read_by(const std::function<Results(const std::string&)>& read_json) const;

@@ -132,6 +132,7 @@ private:
             }
         }
         const UsualNoise usual(estimates_);
+        out_.usual_degrees = usual.degrees();
         std::vector<double> of_runs;
         for (std::size_t i = 0; i < judged_.size(); ++i) {
             Pair& pair = *judged_[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -18,8 +19,34 @@ std::string describe(const Comparison& comparison, const std::vector<Facet>& fac
                                     value_names(*comparison.candidate, facet)));
         words.push_back(facet_names.name(facet));
     }
-    return fmt::format("{} and {} differ in {}; --across {} compares them nevertheless", comparison.baseline->name,
-                       comparison.candidate->name, fmt::join(parts, ", "), fmt::join(words, ","));
+    return fmt::format("{} and {} differ in {}; {} compares them nevertheless", comparison.baseline->name, comparison.candidate->name,
+                       fmt::join(parts, ", "),
+                       comparison.settings.of_policy ? fmt::format("across: [{}] in the gate's policy", fmt::join(words, ", "))
+                                                     : fmt::format("--across {}", fmt::join(words, ",")));
+}
+
+/// What every pair that both sides measured differs in, of what may not; nothing where there is no such pair.
+std::optional<std::vector<Facet>> facets_of_all(const Comparison& comparison) {
+    unsigned differing = 0;
+    bool measured_both = false;
+    for (const Pair& pair : comparison.pairs) {
+        const bool both = !std::isnan(pair.before) && !std::isnan(pair.after);
+        measured_both |= both;
+        differing |= pair.differs;
+        if (both && pair.differs == 0) {
+            return std::vector<Facet>();
+        }
+    }
+    if (!measured_both) {
+        return std::nullopt;
+    }
+    std::vector<Facet> facets;
+    for (const Facet facet : {Facet::driver, Facet::timer, Facet::cold}) {
+        if ((differing & facet_bit(facet)) != 0) {
+            facets.push_back(facet);
+        }
+    }
+    return facets;
 }
 
 bool any_matched(const Comparison& comparison, const CompareSettings& settings) {
@@ -61,24 +88,9 @@ std::string value_names(const ResultRows& side, Facet facet) {
 }
 
 std::string why_not_comparable(const Comparison& comparison) {
-    unsigned differing = 0;
-    bool measured_both = false;
-    for (const Pair& pair : comparison.pairs) {
-        const bool both = !std::isnan(pair.before) && !std::isnan(pair.after);
-        measured_both |= both;
-        differing |= pair.differs;
-        if (both && pair.differs == 0) {
-            return {};
-        }
-    }
-    std::vector<Facet> facets;
-    if (measured_both) {
-        for (const Facet facet : {Facet::driver, Facet::timer, Facet::cold}) {
-            if ((differing & facet_bit(facet)) != 0) {
-                facets.push_back(facet);
-            }
-        }
-        return describe(comparison, facets);
+    const std::optional<std::vector<Facet>> facets = facets_of_all(comparison);
+    if (facets) {
+        return facets->empty() ? "" : describe(comparison, *facets);
     }
     if (comparison.dropped > 0 && any_matched(comparison, comparison.settings)) {
         return fmt::format(
@@ -91,7 +103,11 @@ std::string why_not_comparable(const Comparison& comparison) {
         CompareSettings settings = comparison.settings;
         settings.across.insert(settings.across.end(), tried.begin(), tried.end());
         if (any_matched(comparison, settings)) {
-            return describe(comparison, tried);
+            std::vector<Facet> all = tried;
+            const std::vector<Facet> further =
+                facets_of_all(compare(*comparison.baseline, *comparison.candidate, settings)).value_or(std::vector<Facet>());
+            all.insert(all.end(), further.begin(), further.end());
+            return describe(comparison, all);
         }
     }
     if (comparison.settings.by == MatchBy::config) {

@@ -43,6 +43,7 @@ struct CompareSettings {
     double run_to_run_us = 0.02;      // the same in microseconds: what the shortest kernels differ by
     bool judge_same_code = false;     // as if it were not known: how often compare is wrong is counted so
     std::vector<Facet> across;
+    bool of_policy = false;  // a gate's, which says in its policy what may differ
 };
 
 inline constexpr std::uint32_t no_row = UINT32_MAX;
@@ -107,6 +108,7 @@ struct Comparison {
     Control control;
     std::array<std::size_t, 2> processes{1, 1};  // the most that measured a trial of the side
     double of_a_run = 0;                         // usual standard deviation of log(time) from run to run, of all that is known
+    double usual_degrees = 8;                    // of freedom of of_a_run, beside those of the runs that are to be
     double coverage = 0;                         // of each interval
     bool side_by_side = false;                   // both sides were measured in the same rounds
     std::uint64_t dropped = 0;                   // trials that a race dropped on either side: too few rounds to compare their times

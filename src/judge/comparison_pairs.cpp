@@ -37,8 +37,11 @@ int Comparison::runs_to_find(double change) const {
     constexpr double normal_95 = 1.6448536269514722;
     constexpr int most = 99;
     for (int runs = side_by_side ? 2 : 1; runs <= most; ++runs) {
-        constexpr int usual_degrees = 8;  // of both sides, as moderated
-        const double t = student_t_quantile(std::min(0.5, (1 - coverage) / 2), 2 * (runs - 1) + usual_degrees);
+        const int degrees = (side_by_side ? 1 : 2) * (runs - 1) + static_cast<int>(usual_degrees);
+        if (degrees < 1) {
+            continue;
+        }
+        const double t = student_t_quantile(std::min(0.5, (1 - coverage) / 2), degrees);
         if ((t + normal_95) * of_a_run * std::sqrt(2.0 / runs) <= std::log1p(change)) {
             return runs;
         }

@@ -125,6 +125,10 @@ UsualNoise::UsualNoise(std::span<const Estimate> estimates) {
     }
 }
 
+double UsualNoise::degrees() const {
+    return known_ ? degrees_of_usual : 0;
+}
+
 Estimate UsualNoise::moderated(const Estimate& estimate) const {
     Estimate out = estimate;
     const double rounds = std::max(estimate.rounds, 1);

@@ -34,6 +34,8 @@ public:
     explicit UsualNoise(std::span<const Estimate> estimates);
     /// The estimate with its moderated variance and degrees of freedom.
     Estimate moderated(const Estimate& estimate) const;
+    /// Of freedom that it gives an estimate beside the estimate's own; 0: too few are known for one.
+    double degrees() const;
 
 private:
     static constexpr int bins = 4;  // below 10, 100, 1000 us, and above

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -60,7 +61,7 @@ std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes)
 
 /// The most that the best obeying configuration loses on the problems of a shape.
 double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
-    double most = 0;
+    double most = std::numeric_limits<double>::lowest();
     for (const ProblemRanking* ranking : shape.rankings) {
         const Standing* best = rule.obeying(*ranking).best;
         if (best == nullptr) {

@@ -258,7 +258,7 @@ Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::
         ShapeLosses& at = shapes[{shape.cols, shape.rows}];
         at.rows = shape.rows;
         at.cols = shape.cols;
-        at.losses.resize(order.size(), 0);
+        at.losses.resize(order.size(), std::numeric_limits<double>::lowest());
         at.rankings.push_back(rankings[i]);
         for (std::size_t p = 0; p < order.size(); ++p) {
             double& loss = at.losses[p];

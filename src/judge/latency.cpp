@@ -107,6 +107,9 @@ private:
             }
         }
         const UsualNoise usual(sides_);
+        if (repeated()) {
+            out_.usual_degrees = 2 * usual.degrees();
+        }
         for (Estimate& side : sides_) {
             side = usual.moderated(side);
         }

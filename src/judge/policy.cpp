@@ -136,6 +136,7 @@ CompareSettings Policy::settings(Metric metric) const {
     out.false_discoveries = false_discoveries;
     out.run_to_run = run_to_run;
     out.across = across;
+    out.of_policy = true;
     return out;
 }
 

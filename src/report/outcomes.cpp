@@ -123,6 +123,23 @@ Section outcomes_section(const Results& results) {
     return section;
 }
 
+/// Of a sweep in several processes that was interrupted between them, or was merged with others.
+std::string missing_processes_text(const Results& results) {
+    std::size_t fewest = SIZE_MAX;
+    std::size_t most = 0;
+    for (const Record& record : results.records) {
+        if (record.may_win()) {
+            fewest = std::min(fewest, record.measurement->repetitions.size() + 1);
+            most = std::max(most, record.measurement->repetitions.size() + 1);
+        }
+    }
+    return fewest >= most ? ""
+                          : fmt::format(
+                                "Trials that may win were measured in {} to {} processes: those in fewer were interrupted, or are of "
+                                "another sweep.\n",
+                                fewest, most);
+}
+
 std::string outcomes_text(const Results& results) {
     Counts counts{};
     std::vector<const Record*> faults;
@@ -143,7 +160,8 @@ std::string outcomes_text(const Results& results) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
     return out + undone_text(results, budget_rule, "The budget ran out") +
-           undone_text(results, interrupted_rule, "The sweep was interrupted") + nothing_kept_text(results);
+           undone_text(results, interrupted_rule, "The sweep was interrupted") + missing_processes_text(results) +
+           nothing_kept_text(results);
 }
 
 }  // namespace normtune

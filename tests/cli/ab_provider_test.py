@@ -108,7 +108,11 @@ def refusals(checks):
     claims = "does not claim them (is for forward, fp32"
     checks.refused(f"normtune ab vendor toy_norms:all --after-python old {REPLAY.replace('fp32', 'bf16')}", f"toy_norms:all {claims}")
     (work / "broken.py").write_text("def all(:\n")
+    (work / "raising.py").write_text((work / "any.py").read_text().replace("lambda *_: True", "lambda *_: 1 // 0"))
+    (work / "odd.py").write_text((work / "any.py").read_text().replace("'any'", "'an\\ny'"))
     checks.environment("new", "1.1")
+    checks.refused(f"normtune ab any.py:all raising.py:all {CPU}", "after raising.py:all: claims() of any raises ZeroDivisionError: ")
+    checks.refused(f"normtune ab any.py:all odd.py:all {CPU}", "after odd.py:all: a kernel's key, 'an\\ny', has characters that cannot be printed")
     checks.refused(f"{TOYS.replace('toy_norms:all --before', 'toy_norms:none --before')} {CPU}", "after toy_norms:none: toy_norms has no none")
     checks.refused(f"normtune ab toy_norms:all broken.py:all --before-python old {CPU}", "after broken.py:all: its import raises SyntaxError")
     checks.refused(f"normtune ab toy_norms:all norms.py:right {CPU}", "; --before-python names another interpreter")

@@ -71,7 +71,7 @@ def main():
             checks.failed = True
             print("an earlier verdict stands beside a new run")
         checks.expect(f"--baseline base.json --out d --confirm -- {REPLAY} replay_slower.yaml", 1, "confirmed by fresh")
-        checks.expect(f"--baseline base.json --out e -- --hot {REPLAY} replay.yaml", 3, "--across cold")
+        checks.expect(f"--baseline base.json --out e -- --hot {REPLAY} replay.yaml", 3, "across: [cold]")
         checks.expect(f"--baseline none.json --out f -- {REPLAY} replay.yaml", 2, "make one with --update")
         checks.expect("--baseline base.json --out g -- --shapes nothing", 2, "no file 'nothing'")
         checks.expect("--baseline base.json", 2, "no sweep options")

@@ -135,6 +135,31 @@ TEST(Ab, TheSameCodeIsNeitherSlowerNorFasterAndCountsForNoCorrection) {
     EXPECT_EQ(Judged({{&before, &after, true}}).comparison.pairs[0].verdict, Verdict::slower);
 }
 
+TEST(Ab, OfFewPairsNothingIsKnownBesideTheirOwnProcesses) {
+    std::vector<Record> before;
+    std::vector<Record> after;
+    for (int i = 0; i < 20; ++i) {
+        before.push_back(trial("norm" + std::to_string(i), 20));
+        after.push_back(trial("norm" + std::to_string(i), 20.02));
+    }
+    std::vector<AbPair> pairs;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        pairs.push_back({&before[i], &after[i], false});
+    }
+    const Comparison many = Judged(pairs).comparison;
+    EXPECT_GT(many.usual_degrees, 0);
+    Comparison few = Judged({pairs[0]}).comparison;
+    EXPECT_EQ(few.usual_degrees, 0);
+    few.coverage = 0.95;
+    few.of_a_run = 0.01;
+    Comparison same = many;
+    same.coverage = 0.95;
+    same.of_a_run = 0.01;
+    // By hand, of 1 %: (12.71 + 1.645) 0.01 sqrt(2/2) with two processes and one degree of freedom is far more than that.
+    EXPECT_GT(few.runs_to_find(0.06), 2);
+    EXPECT_EQ(same.runs_to_find(0.06), 2);
+}
+
 TEST(Ab, ASideThatFailedIsMissingOrNew) {
     const Record good = trial("norm", 20);
     Record bad = trial("norm", 20);

@@ -212,6 +212,22 @@ TEST(Compare, WhatMustNotDifferIsNamedAndRefusedUnlessAllowed) {
     }
 }
 
+TEST(Compare, AllThatDiffersIsNamedAtOnce) {
+    Results results = synthetic_results(small(2));
+    results.environment.device.driver = "another";
+    for (Record& record : results.records) {
+        record.device = "another";
+        record.measurement->cold = false;
+    }
+    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows after = rows(results);
+    const std::string why = compared(before, after).not_comparable;
+    EXPECT_NE(why.find("--across device,driver,cold compares"), std::string::npos) << why;
+    CompareSettings settings;
+    settings.across = {Facet::device, Facet::driver, Facet::cold};
+    EXPECT_EQ(compared(before, after, settings).not_comparable, "");
+}
+
 TEST(Compare, APairThatAloneDiffersIsNotJudged) {
     Results results = synthetic_results(small(2));
     results.records[4].measurement->timer = "events";

@@ -134,7 +134,7 @@ TEST(Gate, AMetricThatCannotBeComparedIsNoPass) {
     });
     EXPECT_EQ(it.verdict.result, GateResult::inconclusive);
     ASSERT_EQ(it.verdict.remarks.size(), 1U);
-    EXPECT_NE(it.verdict.remarks[0].find("--across cold"), std::string::npos);
+    EXPECT_NE(it.verdict.remarks[0].find("across: [cold]"), std::string::npos);
 }
 
 TEST(Gate, ASuspectThatFreshRoundsDoNotConfirmPasses) {

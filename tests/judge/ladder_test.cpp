@@ -223,6 +223,16 @@ TEST(Losses, WhatIsNotDecidedIsAtItsBestOnEachShape) {
     EXPECT_NEAR(loss_of(losses, "num_warps 2", 0).value(), 0.1, 1e-12);
 }
 
+TEST(Losses, OneThatIsFasterThanTheWinnerIsBelowZero) {
+    Results results;
+    add(results, problem_of(8, 128), {{"w1.t32.r1.row.registers.masked.per_row", 10}, {"w2.t64.r1.row.registers.masked.per_row", 10.1}});
+    std::swap(results.records[0].measurement->rank, results.records[1].measurement->rank);  // the finals decided otherwise
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    const Losses losses = losses_of(pointers(rankings), {Axis::num_warps}, backend_traits(Backend::cuda));
+    EXPECT_NEAR(loss_of(losses, "num_warps 1", 0).value(), 10 / 10.1 - 1, 1e-12);
+    EXPECT_EQ(loss_of(losses, "num_warps 2", 0), 0.0);
+}
+
 TEST(Losses, ProblemsOfOneShapeAreServedTogether) {
     Results results;
     Problem strided = problem_of(8, 128);

@@ -73,6 +73,20 @@ TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
               "  no trial of rms_norm/forward/bf16/llama/4x64 was complete\n");
 }
 
+TEST(Outcomes, TrialsOfFewerProcessesThanOthersAreSaid) {
+    Results results;
+    results.records = {measured_record(problem_of(8, 8), 1, 10, 1), measured_record(problem_of(8, 8), 2, 11, 2),
+                       measured_record(problem_of(8, 8), 4, 30, 0)};
+    results.records[2].measurement->stop_reason = StopReason::dropped;
+    EXPECT_EQ(outcomes_text(results), "3 trials: 3 passed.\n");
+    results.records[0].measurement->repetitions.resize(2);
+    EXPECT_EQ(outcomes_text(results),
+              "3 trials: 3 passed.\n"
+              "Trials that may win were measured in 1 to 3 processes: those in fewer were interrupted, or are of another sweep.\n");
+    results.records[1].measurement->repetitions.resize(2);
+    EXPECT_EQ(outcomes_text(results), "3 trials: 3 passed.\n");
+}
+
 TEST(Outcomes, UnsupportedIsNoFault) {
     Results results;
     results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
