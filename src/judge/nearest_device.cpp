@@ -126,6 +126,10 @@ std::vector<std::string> Proposal::text() const {
     std::vector<std::string> out;
     if (measured) {
         out.push_back(fmt::format("These are of {} itself: {}.", arch, nearest.name));
+        if (!alike.empty()) {
+            out.push_back(fmt::format("{} {} {}, too: give the results of one device alone for its winners.", fmt::join(alike, ", "),
+                                      alike.size() == 1 ? "is" : "are", arch));
+        }
         return out;
     }
     out.push_back(fmt::format("Nobody measured {} in these results. Proposed are the winners of {}, the {} of its kind.", arch,
@@ -181,6 +185,11 @@ Proposal propose(std::vector<std::vector<Results>> devices, const std::string& a
     out.nearest = device_of(*nearest);
     out.measured = out.nearest.arch == arch;
     out.devices = devices.size();
+    for (auto device = devices.begin(); device != devices.end(); ++device) {
+        if (out.measured && device != nearest && device_of(*device).arch == arch) {
+            out.alike.push_back(device_of(*device).name);
+        }
+    }
     for (Results& run : *nearest) {
         out.problems += problem_rankings(run).size();
         if (known && !out.measured) {

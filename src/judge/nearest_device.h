@@ -30,6 +30,7 @@ struct Proposal {
     std::size_t of_others = 0;       // proposed for `known` that are other providers' kernels: whether they run there is not looked at
     std::vector<std::string> empty;  // keys of problems of which nothing that was measured can
     std::vector<LossElsewhere> elsewhere;
+    std::vector<std::string> alike;  // names of further devices of that very architecture, whose winners are not among these
 
     /// One paragraph each: whose the winners are, and the risk.
     std::vector<std::string> text() const;

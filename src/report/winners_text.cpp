@@ -6,6 +6,7 @@
 
 #include "report/table.h"
 #include "report/winners.h"
+#include "support/escape.h"
 
 namespace normtune {
 namespace {
@@ -89,6 +90,22 @@ std::string dependent_note(const std::vector<Winner>& winners) {
                                 dependent, winners.size());
 }
 
+/// Why winners have no limit; empty where all have one, or where their files do not tell.
+std::string no_copy_note(const std::vector<Winner>& winners) {
+    constexpr std::string_view failed = "failed: ";
+    std::size_t without = 0;
+    std::string first;
+    for (const Winner& winner : winners) {
+        const std::string& copy = winner.record->measurement->limit_copy;
+        if (copy.starts_with(failed) && without++ == 0) {
+            first = fmt::format("{}: {}", winner.record->problem.key(), for_terminal(copy.substr(failed.size())));
+        }
+    }
+    return without == 0
+               ? ""
+               : fmt::format("no limit: the copy of {} problem{} could not be measured: {}\n", without, without == 1 ? "" : "s", first);
+}
+
 /// A line more where the best has not all its rounds.
 void say_incomplete(Section& section, const std::vector<Winner>& leaders, const std::set<std::string>& incomplete) {
     const auto count =
@@ -117,7 +134,8 @@ Section leaders_section(const std::vector<Winner>& leaders) {
 
 Section winners_section(const std::vector<Winner>& winners) {
     return {"", one_line_each(winners),
-            std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners) + dependent_note(winners)};
+            std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners) + dependent_note(winners) +
+                no_copy_note(winners)};
 }
 
 std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way) {

@@ -155,7 +155,7 @@ TEST(Ab, OfFewPairsNothingIsKnownBesideTheirOwnProcesses) {
     Comparison same = many;
     same.coverage = 0.95;
     same.of_a_run = 0.01;
-    // By hand, of 1 %: (12.71 + 1.645) 0.01 sqrt(2/2) with two processes and one degree of freedom is far more than that.
+    // With two processes, and one degree of freedom, (12.71 + 1.645) 0.01 = 0.14 is beyond log 1.06 = 0.058.
     EXPECT_GT(few.runs_to_find(0.06), 2);
     EXPECT_EQ(same.runs_to_find(0.06), 2);
 }

@@ -37,6 +37,16 @@ TEST(NearestDevice, ByTheArchitecturesNumberWhereNothingIsKnown) {
     EXPECT_TRUE(propose(devices, "sm_80", std::nullopt).measured);
 }
 
+TEST(NearestDevice, AnotherDeviceOfTheSameArchitectureIsNamed) {
+    std::vector<std::vector<Results>> devices{device("sm_90", 132, {{narrow, 10}}), device("sm_80", 108, {{narrow, 10}})};
+    EXPECT_EQ(propose(devices, "sm_90", std::nullopt).text().size(), 1U);
+    devices.push_back(device("sm_90", 78, {{narrow, 12}}));
+    devices.back().front().environment.device.name = "its sister";
+    const Proposal proposal = propose(devices, "sm_90", std::nullopt);
+    ASSERT_EQ(proposal.text().size(), 2U);
+    EXPECT_EQ(proposal.text()[1], "its sister is sm_90, too: give the results of one device alone for its winners.");
+}
+
 TEST(NearestDevice, ByWhatTheDevicesHaveWhereThatIsKnown) {
     const std::vector<std::vector<Results>> devices{device("sm_80", 50, {{narrow, 10}}), device("sm_90", 200, {{narrow, 10}})};
     DeviceInfo small = testing::gpu();

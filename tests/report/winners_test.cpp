@@ -122,6 +122,19 @@ TEST(Winners, DependentLaunchesAreSaid) {
     EXPECT_NE(text.find("not comparable with plain launches"), std::string::npos) << text;
 }
 
+TEST(Winners, WhyThereIsNoLimitIsSaid) {
+    Results results = two_problems();
+    results.records[5].measurement->rank = 1;
+    EXPECT_EQ(text_of(find_winners(results)).find("no limit"), std::string::npos);
+    results.records[1].measurement->limit_copy = "failed: out of memory";
+    EXPECT_TRUE(
+        text_of(find_winners(results))
+            .ends_with("no limit: the copy of 1 problem could not be measured: " + results.records[1].problem.key() + ": out of memory\n"))
+        << text_of(find_winners(results));
+    results.records[5].measurement->limit_copy = "failed: out of memory";
+    EXPECT_NE(text_of(find_winners(results)).find("the copy of 2 problems could not"), std::string::npos);
+}
+
 TEST(Winners, NoneIsSaid) {
     EXPECT_EQ(sections_text(winners_sections({}), ReportFormat::table, {}), "No winners: no configuration was measured.\n");
 }
