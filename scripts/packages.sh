@@ -84,16 +84,16 @@ need_nvrtc() {
 }
 
 # need_triton FOLDER: Triton, which compiles its kernels with no GPU, from PyPI into the virtual environment in FOLDER (190 MB to fetch).
-# Without a network the test that needs it says so and is skipped.
+# One can do without.
 need_triton() {
     if [[ $(uname -m) != x86_64 ]] || python3 -c 'import triton, yaml' 2>/dev/null || "$1/bin/python3" -c 'import triton, yaml' 2>/dev/null; then
         return 0
     fi
     if [[ ! -x $1/bin/pip ]]; then
-        python3 -m venv "$1" || return 0
+        python3 -m venv "$1" || do_without "Triton, for want of a Python environment," || return 1
+        [[ -x $1/bin/pip ]] || return 0
     fi
-    "$1/bin/pip" install --quiet --disable-pip-version-check 'triton==3.6.*' pyyaml ||
-        echo "Triton could not be installed from PyPI: the test of scripts/triton_candidates is skipped" >&2
+    "$1/bin/pip" install --quiet --disable-pip-version-check 'triton==3.6.*' pyyaml || do_without "Triton, from PyPI,"
 }
 
 # need_packaging_tools FOLDER: what makes and checks packages, from PyPI into the virtual environment in FOLDER.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The least p50 of each problem of results.csv files, which may be compressed, and how many times the copy's it is, as a table: `limits.py [--best-by COLUMN] results.csv…`.
+"""The p50 of each problem's winner in results.csv files, which may be compressed, and how many times the copy's it is, as a table: `limits.py [--best-by COLUMN] results.csv…`.
 
-With --best-by, of a column of the configuration (grid, staging, cluster, …), a column of the table for each of its values; `--best-by file` has one for each file.
+The winner is that of the sweep's finals (rank 1), the p50 that of all its rounds. With --best-by, of a column of the configuration (grid, staging, cluster, …), instead the
+least p50 of each of its values, in a column of the table each; `--best-by file` has one for each file.
 """
 
 import argparse
@@ -22,6 +23,12 @@ def cell(row):
     return f"{float(row['p50_us']):.2f} ({float(row['limit_ratio']):.2f})" if row else ""
 
 
+def order(row, best_by):
+    """By rank among winners, where the sweep came to its end."""
+    ranked = not best_by and int(row["rank"] or 0) > 0
+    return (0, int(row["rank"])) if ranked else (1, float(row["p50_us"]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
@@ -35,7 +42,7 @@ def main():
         value = row[arguments.best_by] if arguments.best_by else "best"
         values[value] = None
         of_problem = best.setdefault(problem, {})
-        if value not in of_problem or float(row["p50_us"]) < float(of_problem[value]["p50_us"]):
+        if value not in of_problem or order(row, arguments.best_by) < order(of_problem[value], arguments.best_by):
             of_problem[value] = row
     if not best:
         sys.exit("limits: nothing was measured")

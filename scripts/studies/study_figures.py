@@ -256,16 +256,19 @@ def liger_1153__tail_best(files):
     return percent(max(abs(entry[3] - 1) for entry in of_where(files, whole_odd)), 1)
 
 
-def narrow(cols):
-    return lambda mode, rows, c, block: mode == "forward" and c == cols and block == "4096"
+def blocked(pass_):
+    return lambda mode, rows, cols, block: mode == pass_ and block != "row"
 
 
-def blocked_most(files, cols):
-    return f"{max(max(entry[2]) for entry in of_where(files, narrow(cols))):.2f} times"
+def blocked_most(files, pass_, value):
+    """The configuration that loses most by `value` against `masked`, all else equal, and on which shape, in which blocks."""
+    groups = [(max(entry[4]), entry[0]) for entry in where_effects(files) if entry[1] == value and blocked(pass_)(*entry[0]) and entry[4]]
+    most, (_, rows, cols, block) = max(groups)
+    return f"{most:.2f} times ({rows}×{cols} in blocks of {block})"
 
 
-def blocked_best(files, cols):
-    return [of_where(files, narrow(cols), value)[0][3] - 1 for value in ("where", "guard")]
+def blocked_best(files, pass_, value):
+    return percent_span([entry[3] - 1 for entry in of_where(files, blocked(pass_), value)], 1)
 
 
 def guarded(files, pass_, whole_row):
@@ -274,28 +277,43 @@ def guarded(files, pass_, whole_row):
 
 
 @figure
-def liger_1153__blocked_17389_most(files):
-    return blocked_most(files, "17389")
+def liger_1153__where_blocked_forward(files):
+    return blocked_most(files, "forward", "where")
 
 
 @figure
-def liger_1153__blocked_17389_mean(files):
-    return f"{axis_effect.geometric_mean(of_where(files, narrow('17389'))[0][2]):.2f}"
+def liger_1153__where_blocked_best_forward(files):
+    return blocked_best(files, "forward", "where")
 
 
 @figure
-def liger_1153__blocked_17389_best(files):
-    return percent_span(blocked_best(files, "17389"), 1)
+def liger_1153__guard_blocked_forward(files):
+    return blocked_most(files, "forward", "guard")
 
 
 @figure
-def liger_1153__blocked_32768_most(files):
-    return blocked_most(files, "32768")
+def liger_1153__guard_blocked_best_forward(files):
+    return blocked_best(files, "forward", "guard")
 
 
 @figure
-def liger_1153__blocked_32768_best(files):
-    return percent(max(map(abs, blocked_best(files, "32768"))), 1)
+def liger_1153__where_blocked_backward(files):
+    return blocked_most(files, "backward", "where")
+
+
+@figure
+def liger_1153__where_blocked_best_backward(files):
+    return blocked_best(files, "backward", "where")
+
+
+@figure
+def liger_1153__guard_blocked_backward(files):
+    return blocked_most(files, "backward", "guard")
+
+
+@figure
+def liger_1153__guard_blocked_best_backward(files):
+    return blocked_best(files, "backward", "guard")
 
 
 @figure

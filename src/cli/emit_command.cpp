@@ -50,7 +50,7 @@ public:
             throw InputError("emit needs --out DIR, a new folder for what it writes");
         }
         const DeviceInfo target = device_.info();
-        const auto [problem, candidate] = choose(target);
+        const auto [problem, candidate, measured] = choose(target);
         if (target.backend != Backend::cuda) {
             throw InputError(fmt::format("emit writes CUDA kernels, and the device is {}; give --arch {}",
                                          backend_names.name(target.backend), fmt::join(known_architectures(Backend::cuda), "|")));
@@ -99,11 +99,23 @@ public:
         });
         print(fmt::format("{} for {} on {}: {}kernel.cubin and launch.json in {}\n", candidate.identity(), problem.key(), target.arch,
                           source.empty() ? "" : "kernel.cu, ", folder.path()));
+        if (!measured.empty() && measured != code.code_hash) {
+            complain(
+                fmt::format("{} measured other machine code of this configuration: another normtune or compiler made that, or another "
+                            "architecture's it is",
+                            from_));
+        }
         return ExitCode::good;
     }
 
 private:
-    std::pair<Problem, Candidate> choose(const DeviceInfo& target) const {
+    struct Choice {
+        Problem problem;
+        Candidate candidate;
+        std::string measured;  // hash of the machine code that --from measured; empty: not known
+    };
+
+    Choice choose(const DeviceInfo& target) const {
         if (problem_.empty() ||
             (candidate_.empty() ? configuration_.empty() == from_.empty() : !configuration_.empty() && !from_.empty())) {
             throw InputError("emit needs --problem KEY, and either --config KEY or --from RESULTS");
@@ -114,7 +126,7 @@ private:
             return of_folder(problem, target);
         }
         if (!configuration_.empty()) {
-            return {problem, Configuration::parse(configuration_)};
+            return {problem, Configuration::parse(configuration_), ""};
         }
         const Results results = read_judged_results(from_);
         const std::vector<Winner> winners = find_winners(results);
@@ -131,11 +143,11 @@ private:
                             "--config KEY emits one of normtune's own",
                             problem_, found->record->candidate.identity()));
         }
-        return {problem, found->record->candidate};
+        return {problem, found->record->candidate, found->record->compile ? found->record->compile->code_hash : ""};
     }
 
     /// The one of the folder that --config names, or that was the fastest of them in --from, or the only one.
-    std::pair<Problem, Candidate> of_folder(Problem problem, const DeviceInfo& target) const {
+    Choice of_folder(Problem problem, const DeviceInfo& target) const {
         const auto folder = KernelFolder::load(candidate_);
         std::string key = configuration_;
         if (!from_.empty()) {
@@ -148,7 +160,7 @@ private:
         for (const auto& manifest : plan.kept) {
             const Candidate candidate(manifest);
             if (key == candidate.key() || key == candidate.identity() || (key.empty() && plan.kept.size() == 1)) {
-                return {problem, candidate};
+                return {problem, candidate, ""};
             }
         }
         throw InputError(fmt::format(

@@ -8,6 +8,7 @@
 #include "devices/registry.h"
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
+#include "support/content_hash.h"
 #include "support/error.h"
 #include "support/version.h"
 
@@ -33,6 +34,20 @@ std::vector<std::vector<std::byte>> compiled(const TorchPackage& package) {
         throw SystemError(error.what());
     }
     return out;
+}
+
+/// Which are not what was measured: another normtune or another compiler made that.
+std::string other_code_text(const TorchPackage& package, const std::vector<std::vector<std::byte>>& images) {
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const std::string& measured = package.codes[i].measured;
+        others += !measured.empty() && content_hash(images[i].data(), images[i].size()) != measured ? 1 : 0;
+    }
+    return others == 0 ? ""
+                       : fmt::format(
+                             "{} of {} kernels {} other machine code than what was measured, of the same configuration: another "
+                             "normtune or compiler made that. A sweep measures the present code.\n",
+                             others, images.size(), others == 1 ? "is" : "are");
 }
 
 }  // namespace
@@ -63,7 +78,7 @@ std::string write_torch_package(const TorchPackage& package, const std::string& 
     }
     std::string text = fmt::format("{} winners of {}, as {} kernels, {:.1f} MB, in {}\n", package.winners, devices, images.size(),
                                    static_cast<double>(bytes) / 1e6, folder.path());
-    return text + package.left_out.text("no call of the package names it");
+    return text + other_code_text(package, images) + package.left_out.text("no call of the package names it");
 }
 
 }  // namespace normtune::cli

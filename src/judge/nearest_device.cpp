@@ -113,7 +113,7 @@ void judge_elsewhere(Proposal& proposal, const std::vector<std::vector<Results>>
             const Transfer moved = transfer(from, to, 0);
             const LossGroup& all = moved.groups.back();
             if (all.judged > 0) {
-                proposal.elsewhere.push_back({device_of(devices[i]), all.judged, all.mean, all.worst});
+                proposal.elsewhere.push_back({device_of(devices[i]), all.judged, all.places, all.mean, all.worst});
             }
         } catch (const InputError&) {  // nothing in common: it says nothing
         }
@@ -136,8 +136,11 @@ std::vector<std::string> Proposal::text() const {
                               device_text(nearest), devices == 1 ? "only device" : fmt::format("nearest of {} devices", devices)));
     std::string risk = "Risk: how much they lose there is not known.";
     for (const LossElsewhere& other : elsewhere) {
-        risk += fmt::format(" On {} they lose {:.1f}% in the mean, {:.1f}% at worst ({} problems).", device_text(other.device),
-                            other.mean * 100, other.worst * 100, other.judged);
+        risk += fmt::format(" On {} they lose {:.1f}% in the mean, {:.1f}% at worst ({}).", device_text(other.device), other.mean * 100,
+                            other.worst * 100,
+                            other.judged == other.both
+                                ? fmt::format("{} problems", other.judged)
+                                : fmt::format("{} of {} problems; of the others no winner was measured there", other.judged, other.both));
     }
     if (elsewhere.empty()) {
         risk += " No other device has the same problems in these results, so that nothing says what they lose elsewhere.";

@@ -14,6 +14,7 @@ namespace normtune {
 struct LossElsewhere {
     DeviceInfo device;
     std::size_t judged = 0;  // problems that both have, and where the winner was measured
+    std::size_t both = 0;    // problems that both have
     double mean = 0;
     double worst = 0;
 };

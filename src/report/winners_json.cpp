@@ -67,6 +67,7 @@ nlohmann::json proposal_json(const Proposal& proposal) {
                                     [](const LossElsewhere& other) {
                                         return nlohmann::json{{"device", to_json(other.device)},
                                                               {"judged", other.judged},
+                                                              {"both", other.both},
                                                               {"mean_loss", other.mean},
                                                               {"worst_loss", other.worst}};
                                     })},

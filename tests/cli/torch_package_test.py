@@ -21,10 +21,24 @@ KEPT = ("rms_norm/forward/bf16/llama/1x4096", "rms_norm/forward/bf16/llama/128x4
 LARGEST = 5_000_000
 
 
+STRIDE = 4160
+
+
+def as_type(one, dtype):
+    """A copy of a record or a plan, of another type; of fp16 in rows that lie apart."""
+    text = json.dumps(one).replace("/bf16/", f"/{dtype}/").replace('"bf16"', f'"{dtype}"')
+    if dtype == "fp16":
+        text = text.replace("x4096", f"x4096/stride{STRIDE}").replace('"row_stride": 4096', f'"row_stride": {STRIDE}')
+    return json.loads(text)
+
+
 def few_problems():
+    """Of all three types, as if these had been measured, too: a package has its kernels made anew."""
     results = json.loads(gzip.decompress(RECORDED.read_bytes()))
-    results["records"] = [record for record in results["records"] if record["problem"]["key"] in KEPT]
-    results["plans"] = [plan for plan in results["plans"] if plan["problem"] in KEPT]
+    records = [record for record in results["records"] if record["problem"]["key"] in KEPT]
+    plans = [plan for plan in results["plans"] if plan["problem"] in KEPT]
+    results["records"] = records + [as_type(record, dtype) for dtype in ("fp16", "fp32") for record in records]
+    results["plans"] = plans + [as_type(plan, dtype) for dtype in ("fp16", "fp32") for plan in plans]
     return results
 
 
@@ -66,7 +80,7 @@ def check_rotation(package, results):
     faults, compared = [], 0
     for record in results["records"]:
         problem, measured = record["problem"], record.get("measurement")
-        if problem["op"] != "rms_norm" or not measured:
+        if (problem["op"], problem["dtype"]) != ("rms_norm", "bf16") or not measured:
             continue
         shape = problem["mode"], problem["rows"], problem["cols"], 2
         of_one = rotation.set_bytes(*shape)
@@ -122,6 +136,11 @@ def check_with_torch(package, work):
     run("in graphs:", "1000 calls, 0 wrong", *check, **fake, FAKE_CAPTURE="1")
     run("launches:", "True", "-c", "import torch, normtune_kernels as nt; nt.rms_norm(torch.randn(3, 4096).bfloat16(), torch.ones(4096).bfloat16()); "
         "print(nt.calls() == {'tuned': 1, 'reference': 0})", **fake)
+    # A single row of a wider tensor goes the way of more of its rows.
+    run("one row apart:", "(3, 1)", "-c", f"import torch, normtune_kernels as nt\nw = torch.ones(4096).half()\n"
+        f"for rows in (2, 1): nt.rms_norm(torch.randn(rows, {STRIDE}).half()[..., :4096], w)\n"
+        f"nt.rms_norm(torch.randn(1, 1, {STRIDE}).half()[..., :4096], w)\nnt.rms_norm(torch.randn(1, 4096).half(), w)\n"
+        "print(tuple(nt.calls().values()))", **fake)
     for words, code, expected in [((), 1, "bench: this times a GPU"), (("--shapes", "8x"), 2, "argument --shapes: invalid shapes value: '8x'")]:
         refused = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.bench", *words], env=environment, capture_output=True, text=True)
         if refused.returncode != code or expected not in refused.stderr or "Traceback" in refused.stderr:
@@ -149,7 +168,7 @@ def main():
         if b"needs NVRTC" in made.stderr:
             print(made.stderr.decode())
             return SKIP
-        if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"5 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
+        if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"15 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
         if arguments.computing:

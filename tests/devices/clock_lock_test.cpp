@@ -95,7 +95,11 @@ TEST_F(ClockLockTest, IsGivenBackAtTheEndAndOnAnError) {
 }
 
 TEST_F(ClockLockTest, IsGivenBackWhereASignalEndsTheProcess) {
-    end_by(SIGINT, true);  // as a terminal sends it: the keeper gets it, too
+    end_by(SIGINT, true);  // as a terminal sends it, to the whole group
+}
+
+TEST_F(ClockLockTest, IsGivenBackWhereTheWholeGroupIsKilled) {
+    end_by(SIGKILL, true);
 }
 
 TEST_F(ClockLockTest, IsGivenBackWhereNothingOfTheProcessRunsAnyMore) {

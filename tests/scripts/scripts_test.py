@@ -61,6 +61,15 @@ class CountTests(unittest.TestCase):
             self.assertEqual(done.returncode, status)
             self.assertIn(b"a-tool could not be installed", done.stderr)
 
+    def test_nor_without_what_comes_from_pypi(self):
+        for failing in ("python3() { return 1; }", "python3() { [[ $1 == -m ]] && mkdir -p $3/bin && ln -s /bin/false $3/bin/pip; }"):
+            for ci, status in (("true", 1), ("", 0)):
+                with tempfile.TemporaryDirectory() as folder:
+                    script = f"source scripts/packages.sh; uname() {{ echo x86_64; }}; {failing}; need_triton {folder}/venv"
+                    done = subprocess.run(["bash", "-c", script], cwd=SCRIPTS.parent, env={"PATH": "/usr/bin:/bin", "CI": ci}, capture_output=True)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertIn(b"Triton", done.stderr)
+
 
 def results_script():
     loader = importlib.machinery.SourceFileLoader("results", str(SCRIPTS / "results"))

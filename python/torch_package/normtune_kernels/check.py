@@ -83,6 +83,8 @@ def called(draw, entry, device, streams):
     if draw.random() < 0.15:  # what nobody tuned
         cols = draw.choice([1, 2, 3, 17, 100, 409, 1000])
         casting, offset = draw.choice(["llama", "gemma", "none"]), draw.choice([0, 1])
+        dtype = draw.choice(list(DTYPES.values()))
+        weight_dtype = draw.choice([dtype, torch.float32])
     x, kind = rows_of(draw, stride, cols, dtype, device)
     residual = torch.randn_like(x) if draw.random() < 0.5 else None
     weight = None if draw.random() < 0.1 else (1 - offset + torch.randn(cols, device=device) / 4).to(weight_dtype)

@@ -52,6 +52,7 @@ ClockLock::ClockLock(const std::string& executable, std::string pci_bus_id, int 
         throw SystemError(fmt::format("the clock's keeper cannot be started: {}", system_reason(errno)));
     }
     if (keeper_ == 0) {
+        ::setsid();  // what ends the whole group, even at once, leaves the keeper its last act
         if (::dup2(its_end.get(), STDIN_FILENO) >= 0) {
             ::execv(words[0], const_cast<char* const*>(words.data()));
         }

@@ -121,7 +121,7 @@ private:
         const gpu::GridShape grid = gpu::grid_shape(c, problem, device_);
         const bool cooperative = sums && c.dgamma == DgammaMethod::cooperative;
         entries_ += fmt::format("step {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:d} {} {:.4f} {:.4f} {}\n", rows_to,
-                                rows_reached(c, problem), cooperative ? grid.programs : 0, code(problem, c),
+                                rows_reached(c, problem), cooperative ? grid.programs : 0, code(problem, c, measured),
                                 c.num_warps * device_.warp_size, gpu::shared_bytes(c, problem, device_, backward), grid_names.name(c.grid),
                                 c.rows_per_program, compiled ? grid.rows_per_program : 0, c.programs_per_sm, c.unit_margin, c.cluster,
                                 sums ? dgamma_names.name(c.dgamma) : "-",
@@ -131,7 +131,7 @@ private:
     }
 
     /// Problems whose macros are equal share their code.
-    std::size_t code(const Problem& problem, const Configuration& c) {
+    std::size_t code(const Problem& problem, const Configuration& c, const Record& measured) {
         std::string id = device_.arch;
         for (const gpu::Macro& macro : gpu::macros(c, problem, device_)) {
             id += fmt::format(" {}={}", macro.name, macro.value);
@@ -141,7 +141,8 @@ private:
             const Operation& o = problem.operation;
             const std::string name = fmt::format("{}/{}-{}-{}-{}", device_.arch, o.descriptor().name, mode_names.name(o.mode),
                                                  dtype_names.name(o.dtype), problem.shape.cols);
-            out_.codes.push_back({fmt::format("{}-{}.cubin", name, named_[name]++), out_.devices.size() - 1, problem, c});
+            out_.codes.push_back({fmt::format("{}-{}.cubin", name, named_[name]++), out_.devices.size() - 1, problem, c,
+                                  measured.compile && problem.key() == measured.problem.key() ? measured.compile->code_hash : ""});
         }
         return found->second;
     }

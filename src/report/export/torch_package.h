@@ -28,6 +28,7 @@ struct TorchCode {
     std::size_t device;  // of TorchPackage::devices
     Problem problem;
     Configuration configuration;
+    std::string measured;  // hash of the machine code that was measured; empty: not recorded
 };
 
 struct TorchPackage {

@@ -49,7 +49,8 @@ std::optional<Dtype> dtype_of(const at::Tensor& t) {
     }
 }
 
-/// The stride of rows that lie evenly, elements side by side; 0: they do not.
+/// The stride of rows that lie evenly, elements side by side; 0: they do not. Of a single row what the tensor has as a stride, so that it
+/// gets the kernel of more rows of the same tensor.
 std::int64_t row_stride(const at::Tensor& t) {
     const at::IntArrayRef sizes = t.sizes();
     const at::IntArrayRef strides = t.strides();
@@ -72,7 +73,7 @@ std::int64_t row_stride(const at::Tensor& t) {
         }
         expected *= sizes[d];
     }
-    return stride == 0 ? sizes[last] : stride;
+    return stride != 0 ? stride : last > 0 ? std::max(strides[last - 1], sizes[last]) : sizes[last];
 }
 
 bool is_aligned(const at::Tensor& t) {
