@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "judge/thumb_rule.h"
@@ -9,7 +10,8 @@
 namespace normtune {
 namespace {
 
-Winner winner_of(const ProblemRanking& ranking) {
+/// `own`: the problem's ranking of normtune's own alone, among which heuristics choose; null: nothing of its own was measured.
+Winner winner_of(const ProblemRanking& ranking, const ProblemRanking* own) {
     Winner winner;
     winner.record = ranking.winner;
     winner.stored = ranking.plan != nullptr && ranking.plan->stored();
@@ -19,7 +21,7 @@ Winner winner_of(const ProblemRanking& ranking) {
         winner.over_worst = std::max(winner.over_worst, standing.ratio);
     }
     for (const ThumbRule& heuristic : named_thumb_rules()) {
-        const Standing* const best = heuristic.obeying(ranking).best;
+        const Standing* const best = own != nullptr ? heuristic.obeying(*own).best : nullptr;
         winner.over_heuristics.push_back({heuristic.name(), best != nullptr ? std::optional(best->ratio) : std::nullopt});
     }
     return winner;
@@ -33,10 +35,20 @@ std::vector<Winner> find(const Results& results, Whose whose, bool wanted) {
             ranked.insert(record.problem.key());
         }
     }
+    const std::vector<ProblemRanking> rankings = problem_rankings(results, whose);
+    const bool others =
+        std::ranges::any_of(results.records, [](const Record& record) { return record.candidate.configuration() == nullptr; });
+    const std::vector<ProblemRanking> own_rankings = others ? problem_rankings(results, Whose::own) : std::vector<ProblemRanking>();
+    std::unordered_map<std::string, const ProblemRanking*> own;
+    for (const ProblemRanking& ranking : others ? own_rankings : rankings) {
+        own.emplace(ranking.problem().key(), &ranking);
+    }
     std::vector<Winner> winners;
-    for (const ProblemRanking& ranking : problem_rankings(results, whose)) {
-        if (ranked.contains(ranking.problem().key()) == wanted) {
-            winners.push_back(winner_of(ranking));
+    for (const ProblemRanking& ranking : rankings) {
+        const std::string key = ranking.problem().key();
+        if (ranked.contains(key) == wanted) {
+            const auto found = own.find(key);
+            winners.push_back(winner_of(ranking, found == own.end() ? nullptr : found->second));
         }
     }
     return winners;

@@ -21,7 +21,7 @@ struct Winner {
     bool stored = false;             // from the store of winners; when it was measured says the record's timestamp
     struct Gain {
         std::string heuristic;        // "te_rows_per_program", …
-        std::optional<double> ratio;  // time of the best configuration that obeys the heuristic / the winner's
+        std::optional<double> ratio;  // time of the best configuration that obeys the heuristic / that of the best of normtune's own
     };
     std::vector<Gain> over_heuristics;  // all of space/heuristics.h, in its order; no ratio: none measured obeys it
     double over_worst = 1;              // time of the slowest passed configuration / the winner's

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view legend =
     "tied: cannot be told apart, of those measured. limit: the winner's p50 over a copy's of the same bytes.\n"
-    "worst and the heuristics: time of the slowest, and of the best that obeys the heuristic, over the winner's.\n";
+    "worst: time of the slowest over the winner's. Heuristics: of the best that obeys one over normtune's best.\n";
 
 constexpr std::string_view stored_legend =
     "stored: measured on that day (UTC), and not run again: the store of winners had it (sweep --fresh runs it).\n";

@@ -1,11 +1,14 @@
 #include "report/winners.h"
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "judge/audit.h"
+#include "judge/thumb_rule.h"
 #include "report/runs.h"
 #include "space/heuristics.h"
 
@@ -67,6 +70,26 @@ TEST(Winners, AGainIsOverTheBestConfigurationThatObeysTheHeuristic) {
     }
     // 4096 rows of 4096 columns: one row a program is TransformerEngine's choice, and the winner's.
     EXPECT_EQ(winner.over_heuristics[0].ratio, 1.0);
+}
+
+TEST(Winners, AGainIsOverTheBestOfNormtunesOwnAsInAnAudit) {
+    Results results = two_problems();
+    const Winner before = find_winners(results).front();
+    Record others = results.records[1];
+    others.candidate = Candidate::named("mine", "fast");
+    others.measurement->p50_us /= 2;
+    others.measurement->rounds.clear();
+    results.records[1].measurement->rank = 2;
+    results.records.push_back(others);
+    const Winner winner = find_winners(results).front();
+    EXPECT_EQ(winner.record->candidate.provider(), "mine");
+    const Audit audited = audit(std::span(&results, 1), named_thumb_rules(), {});
+    for (std::size_t i = 0; i < winner.over_heuristics.size(); ++i) {
+        EXPECT_EQ(winner.over_heuristics[i].ratio, before.over_heuristics[i].ratio);
+        const Standing* const best = audited.problems.front().heuristics[i].best;
+        ASSERT_EQ(winner.over_heuristics[i].ratio.has_value(), best != nullptr);
+        EXPECT_DOUBLE_EQ(winner.over_heuristics[i].ratio.value_or(0), best != nullptr ? 1 + best->loss() : 0);
+    }
 }
 
 TEST(Winners, FinalistsAreComparedByTheirFreshRounds) {

@@ -123,7 +123,9 @@ def called(draw, entry, device, streams):
     if weight is not None and weight.requires_grad:
         terms = torch.sqrt(((y64 / torch.where(weight.double() + offset == 0, 1.0, weight.double() + offset).detach() * dy.double())**2)
                            .reshape(-1, cols).sum(0))
-        errors["dgamma"] = worst(weight.grad, dw64, none * 8 * u * terms + 2 * UNIT[weight_dtype] * dw64.abs() + 16 * e * rows**0.5 * terms + 1e-30)
+        # What lies below fp16's normal numbers: of the sum as it is stored, and of each normalised value.
+        small = 1e-30 + 2.0**-24 * ((weight_dtype == torch.float16) + (dtype == torch.float16) * rows * (float(dy.abs().max()) if dy.numel() else 0))
+        errors["dgamma"] = worst(weight.grad, dw64, none * 8 * u * terms + 2 * UNIT[weight_dtype] * dw64.abs() + 16 * e * rows**0.5 * terms + small)
     what = f"{tuple(x.shape)} {kind} {x.dtype} weight {None if weight is None else weight.dtype} {casting} offset {offset} eps {eps}" \
            f"{'' if residual is None else ' fused'}{'' if stream is None else ' on a stream'} gradients {len(wanted)}"
     return errors, what
