@@ -101,8 +101,8 @@ public:
                           source.empty() ? "" : "kernel.cu, ", folder.path()));
         if (!measured.empty() && measured != code.code_hash) {
             complain(
-                fmt::format("{} measured other machine code of this configuration: another normtune or compiler made that, or another "
-                            "architecture's it is",
+                fmt::format("{} measured other machine code of this configuration: another normtune or compiler made that, or it is of "
+                            "another architecture",
                             from_));
         }
         return ExitCode::good;
