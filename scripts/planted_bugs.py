@@ -4,7 +4,7 @@
     scripts/planted_bugs.py --out results/h100/planted.md      # about two minutes on an H100
 
 Each bug is an emitted kernel with its source edited, verified as a candidate beside the one that is as it was. Exit code 1: a bug was not
-told, or a right kernel was.
+told as incorrect, or a right kernel was.
 """
 
 import argparse
@@ -119,8 +119,8 @@ def main():
             wrong += sum(outcome not in ("passed", None) for outcome in outcomes)
             lines.append(f"| {name} | {' | '.join(outcome or '–' for outcome in outcomes)} |")
             continue
-        told += sum(outcome not in ("passed", None) for outcome in outcomes)
-        missed += outcomes.count("passed")
+        told += outcomes.count("incorrect")
+        missed += sum(outcome not in ("incorrect", None) for outcome in outcomes)  # not run is not told either
         lines.append(f"| {name} | {' | '.join(map(mark, outcomes))} |")
     lines.append("")
     lines.append(f"{len(bugs)} bugs, {told + missed} kernels: {told} told, {missed} not told; of the right kernels {wrong} failed.")

@@ -239,6 +239,19 @@ class PlantedBugs(unittest.TestCase):
             self.assertLess((threads - 32) * elements, cols, key)
 
 
+    def test_a_bug_that_does_not_compile_is_not_told(self):
+        for outcome, status in (("incorrect", 0), ("passed", 1), ("compile_failed", 1), ("timed_out", 1)):
+            def verify(arguments, work, shape, bugs, outcome=outcome):
+                right = {f"right_{kind}_kernel": ("passed", "") for kind in planted_bugs.KINDS}
+                return {bug["name"]: ("incorrect", "") for bug in bugs} | right | {bugs[0]["name"]: (outcome, "")}
+            out = io.StringIO()
+            with unittest.mock.patch.object(planted_bugs, "verify_shape", verify), unittest.mock.patch.object(sys, "argv", ["planted_bugs.py"]), \
+                    contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(planted_bugs.main(), status, outcome)
+            if status == 1:
+                self.assertIn(f"{len(planted_bugs.PLANTED['shapes'])} not told", out.getvalue())
+
+
 class RunEmitted(unittest.TestCase):
     def test_a_problem_key_tells_what_to_check(self):
         problem = run_emitted.parse_problem("fused_add_rms_norm/full/bf16/gemma/64x128/offset1")
