@@ -1,9 +1,10 @@
 """The figures of results/studies, of normtune's own kernels."""
 
 import functools
+import itertools
 
 import axis_effect
-from figure_base import figure, best, by_problem, losses, percent, span, percent_span, whole
+from figure_base import FIGURES, figure, best, by_problem, losses, percent, span, percent_span, whole
 
 # results/studies/te_615.md
 
@@ -276,44 +277,9 @@ def guarded(files, pass_, whole_row):
             for ratio in entry[2]]
 
 
-@figure
-def liger_1153__where_blocked_forward(files):
-    return blocked_most(files, "forward", "where")
-
-
-@figure
-def liger_1153__where_blocked_best_forward(files):
-    return blocked_best(files, "forward", "where")
-
-
-@figure
-def liger_1153__guard_blocked_forward(files):
-    return blocked_most(files, "forward", "guard")
-
-
-@figure
-def liger_1153__guard_blocked_best_forward(files):
-    return blocked_best(files, "forward", "guard")
-
-
-@figure
-def liger_1153__where_blocked_backward(files):
-    return blocked_most(files, "backward", "where")
-
-
-@figure
-def liger_1153__where_blocked_best_backward(files):
-    return blocked_best(files, "backward", "where")
-
-
-@figure
-def liger_1153__guard_blocked_backward(files):
-    return blocked_most(files, "backward", "guard")
-
-
-@figure
-def liger_1153__guard_blocked_best_backward(files):
-    return blocked_best(files, "backward", "guard")
+for of_pass, way in itertools.product(("forward", "backward"), ("where", "guard")):
+    FIGURES[f"liger_1153.{way}_blocked_{of_pass}"] = functools.partial(blocked_most, pass_=of_pass, value=way)
+    FIGURES[f"liger_1153.{way}_blocked_best_{of_pass}"] = functools.partial(blocked_best, pass_=of_pass, value=way)
 
 
 @figure

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -42,16 +41,6 @@ void describe_device(Results& run, const std::string& file, const std::optional<
 
 bool is_csv(const std::string& file) {
     return file.ends_with(".csv");
-}
-
-/// A trial that is there twice would count twice in every table.
-void require_each_once(const Results& run, const std::string& file) {
-    std::unordered_set<std::string> seen;
-    for (const Record& record : run.records) {
-        if (std::string key = record.trial_key(); !seen.insert(std::move(key)).second) {
-            throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", file, record.trial_key()));
-        }
-    }
 }
 
 }  // namespace
@@ -103,7 +92,7 @@ std::vector<Results> RecordFiles::read_by(const std::function<Results(const std:
             const Notice notice("reading " + file);
             runs.push_back(csv ? read_results_csv(file) : read_json(file));
         }
-        require_each_once(runs.back(), file);
+        require_each_trial_once(runs.back().records, file);
         if (csv) {
             describe_device(runs.back(), file, compute_units_);
         }

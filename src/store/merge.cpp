@@ -5,7 +5,6 @@
 #include <map>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,14 +45,7 @@ std::vector<Piece> pieces_of(const NamedResults& part, std::span<const Record> r
         }
         pieces[found->second].records.push_back(&record);
     }
-    for (const Piece& piece : pieces) {
-        std::unordered_set<std::string> seen;
-        for (const Record* record : piece.records) {
-            if (!seen.insert(record->candidate.identity()).second) {
-                throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", part.name, record->trial_key()));
-            }
-        }
-    }
+    require_each_trial_once(records, part.name);
     return pieces;
 }
 

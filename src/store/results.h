@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,5 +51,7 @@ Results parse_results_json(std::string_view text, const std::string& file);
 /// benchmark (Liger-Kernel's), of several devices, or with a configuration's key that does not parse.
 Results read_results_csv(const std::string& path);
 Results parse_results_csv(std::string_view text, const std::string& file);
+/// Of one file: a trial that is there twice would count twice. Throws InputError, which names it.
+void require_each_trial_once(std::span<const Record> records, const std::string& file);
 
 }  // namespace normtune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <concepts>
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include "store/results_fields.h"
 #include "store/results_stream.h"
+#include "support/error.h"
 #include "support/text_sink.h"
 
 namespace normtune {
@@ -84,6 +86,15 @@ void write_result_files(const Results& results, const std::string& folder) {
     write_results_csv(results, (path / "results.csv").string());
     write_results_json(results, (path / "results.json").string());
     write_liger_csv(results, (path / "liger.csv").string());
+}
+
+void require_each_trial_once(std::span<const Record> records, const std::string& file) {
+    std::unordered_set<std::string> seen;
+    for (const Record& record : records) {
+        if (!seen.insert(record.trial_key()).second) {
+            throw InputError(fmt::format("{}: has the trial {} twice: the file is damaged", file, record.trial_key()));
+        }
+    }
 }
 
 }  // namespace normtune

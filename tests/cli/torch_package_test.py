@@ -98,6 +98,20 @@ def check_rotation(package, results):
     return faults[:5] if compared > 20 else faults + [f"bench: {compared} records were compared"]
 
 
+def check_emitted(folder, results):
+    """emit --from says where the machine code is other than what was measured, and only there."""
+    key = KEPT[1]
+    winner = next(record for record in results["records"] if record["problem"]["key"] == key and record["measurement"].get("rank") == 1)
+    faults, told = [], b"measured other machine code of this configuration"
+    for out, said in (("emitted_other", True), ("emitted_same", False)):
+        winner["compile"]["code_hash"] = "0" * 32 if said else json.loads((folder.work / "emitted_other/launch.json").read_text())["code"]["hash"]
+        (folder.work / "emitted.json").write_text(json.dumps(results))
+        made = folder.run(f"normtune emit --from emitted.json --problem {key} --arch sm_90 --out {out}")
+        if made.returncode != 0 or (told in made.stderr) != said:
+            faults.append(f"emit --from, {out} code: {made.returncode} {made.stderr.decode()}")
+    return faults
+
+
 def compute_on_the_cpu(package):
     """Machine code becomes a line of text that torch_package/fake_cuda.cpp reads."""
     codes, entry, texts = [], [], {}
@@ -169,7 +183,9 @@ def main():
         if b"needs NVRTC" in made.stderr:
             print(made.stderr.decode())
             return SKIP
-        if made.returncode != 0 or made.stderr or not made.stdout.startswith(b"15 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
+        # Those of other types are no kernels that were measured, and are said to be none.
+        others = b"kernels are other machine code than what was measured"
+        if made.returncode != 0 or made.stderr or others not in made.stdout or not made.stdout.startswith(b"15 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
         if arguments.computing:
@@ -178,6 +194,7 @@ def main():
             return 1 if faults else 0
         faults += check_files(folder.work / "package", results)
         faults += check_rotation(folder.work / "package", results)
+        faults += check_emitted(folder, json.loads(json.dumps(results)))
         results["environment"]["device"]["backend"] = "cpu"
         (folder.work / "cpu.json").write_text(json.dumps(results))
         equal = folder.run("normtune best results.json --format torch --out equal --batch-invariant")

@@ -5,9 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "judge/summary.h"
 #include "judge/synthetic_runs.h"
 
 namespace normtune {
@@ -454,50 +451,6 @@ TEST(Judge, IntervalAndThresholdBothCount) {
     pair.low = 0.88;
     pair.high = 0.92;
     EXPECT_EQ(judge(pair, 0.01, 0.02), Verdict::faster);
-}
-
-TEST(Summary, CountsAndGroups) {
-    SyntheticSweep sweep = small(2);
-    sweep.planted = [](int problem, int) { return problem % 2 == 1 ? 1.1 : 1.0; };  // the backward problems
-    const ResultRows before = rows(synthetic_results(small(1)));
-    const ResultRows after = rows(synthetic_results(sweep));
-    const Comparison comparison = compared(before, after);
-    const Summary summary = summarise(comparison);
-    EXPECT_EQ(summary.count(Verdict::slower), 15U);
-    EXPECT_EQ(summary.groups[0].by, "all");
-    EXPECT_EQ(summary.groups[0].pairs, 30U);
-    bool seen = false;
-    for (const RatioGroup& group : summary.groups) {
-        if (group.by == "mode" && group.name == "backward") {
-            seen = true;
-            EXPECT_NEAR(group.geometric_mean, 1.1, 0.01);
-            EXPECT_EQ(group.slower, 15U);
-        }
-    }
-    EXPECT_TRUE(seen);
-    ASSERT_EQ(summary.worst.size(), 5U);
-    EXPECT_GE(summary.worst[0]->ratio, summary.worst[4]->ratio);
-    EXPECT_LE(summary.best[0]->ratio, summary.best[4]->ratio);
-}
-
-TEST(Summary, OfFewPairsEachIsNamedOnceAndTheWorstFirst) {
-    for (const int pairs : {1, 2, 5, 9}) {
-        SyntheticSweep sweep = small(1);
-        sweep.problems = 1;
-        sweep.configurations = pairs;
-        const ResultRows before = rows(synthetic_results(sweep));
-        sweep.seed = 2;
-        const ResultRows after = rows(synthetic_results(sweep));
-        const Comparison comparison = compared(before, after);
-        const Summary summary = summarise(comparison);
-        std::set<const Pair*> named(summary.worst.begin(), summary.worst.end());
-        named.insert(summary.best.begin(), summary.best.end());
-        EXPECT_EQ(named.size(), static_cast<std::size_t>(pairs));
-        EXPECT_EQ(summary.worst.size() + summary.best.size(), named.size());
-        for (const Pair* best : summary.best) {
-            EXPECT_LE(best->ratio, summary.worst.back()->ratio);
-        }
-    }
 }
 
 }  // namespace
