@@ -82,13 +82,14 @@ public:
         const Operation& operation = problem_.operation;
         row_.load(i);
         double rstd = sums_.rstd[static_cast<std::size_t>(i)];
+        const double bound = sums_.rstd_bound[static_cast<std::size_t>(i)];
         if (operation.has_forward()) {
-            double deviation = bounds_.rstd;  // of a kernel's rstd that nobody sees
+            double deviation = bound;  // of a kernel's rstd that nobody sees
             if (operation.has(TensorRole::rstd)) {
                 const std::vector<std::byte>& stored = outputs_.at(TensorRole::rstd);
-                judge_value<Dtype::fp32>(of_rstd, stored.data() + i * 4, i, rstd, bounds_.rstd * rstd);
+                judge_value<Dtype::fp32>(of_rstd, stored.data() + i * 4, i, rstd, bound * rstd);
                 const double own = fp32_at(stored, i);
-                rstd = std::fabs(own / rstd - 1) <= bounds_.rstd ? own : round_to_fp32(rstd);
+                rstd = std::fabs(own / rstd - 1) <= bound ? own : round_to_fp32(rstd);
                 deviation = 0;
             }
             forward(i, rstd, deviation);
@@ -133,8 +134,7 @@ private:
         const auto slot = static_cast<std::size_t>(i);
         const double share = rstd * rstd * rstd / static_cast<double>(problem_.shape.cols);
         const double back = share * sums_.projection[slot];
-        const double back_error =
-            share * (bounds_.row_sum * std::fabs(sums_.projection[slot]) + bounds_.row_terms * sums_.projection_rms[slot]);
+        const double back_error = share * sums_.projection_bound[slot];
         const bool adds = problem_.operation.has(TensorRole::ds);
         for (std::size_t j = 0; j < row_.x.size(); ++j) {
             const double gradient = rstd * row_.gradient(j);
@@ -156,11 +156,11 @@ private:
 };
 
 /// The largest deviation of the kernel's own rstd, of those within their bound.
-double rstd_deviation(const std::vector<double>& rstd, const std::vector<std::byte>& stored, double bound) {
+double rstd_deviation(const OracleSums& sums, const std::vector<std::byte>& stored) {
     double most = 0;
-    for (std::size_t i = 0; i < rstd.size(); ++i) {
-        const double deviation = std::fabs(fp32_at(stored, static_cast<std::int64_t>(i)) / rstd[i] - 1);
-        most = deviation <= bound ? std::max(most, deviation) : most;
+    for (std::size_t i = 0; i < sums.rstd.size(); ++i) {
+        const double deviation = std::fabs(fp32_at(stored, static_cast<std::int64_t>(i)) / sums.rstd[i] - 1);
+        most = deviation <= sums.rstd_bound[i] ? std::max(most, deviation) : most;
     }
     return most;
 }
@@ -168,7 +168,7 @@ double rstd_deviation(const std::vector<double>& rstd, const std::vector<std::by
 OutputSummary compare_columns(const Problem& problem, const RoundingContract& contract, const OracleSums& sums,
                               const HostTensors& outputs) {
     const Bounds bounds = bounds_of(problem, contract);
-    const double deviation = problem.operation.has_forward() ? rstd_deviation(sums.rstd, outputs.at(TensorRole::rstd), bounds.rstd) : 0;
+    const double deviation = problem.operation.has_forward() ? rstd_deviation(sums, outputs.at(TensorRole::rstd)) : 0;
     const double factor = bounds.column_terms + bounds.column_rstd * deviation + bounds.column_tips * std::sqrt(deviation);
     OutputSummary summary{TensorRole::dgamma};
     with_dtype(problem.operation.weight_dtype, [&]<Dtype W>() {

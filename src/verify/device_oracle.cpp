@@ -20,7 +20,8 @@ constexpr std::int64_t threads = 256;
 struct OracleTask {
     std::uint64_t x = 0, residual = 0, gamma = 0, dy = 0, ds = 0;
     std::uint64_t y = 0, s = 0, rstd = 0, dx = 0, dgamma = 0;
-    std::uint64_t row_rstd = 0, row_projection = 0, row_rms = 0, column_sum = 0, column_rms = 0, column_most = 0, partials = 0;
+    std::uint64_t row_rstd = 0, row_rstd_bound = 0, row_projection = 0, row_projection_bound = 0, column_sum = 0, column_rms = 0,
+                  column_most = 0, partials = 0;
     std::uint64_t summaries = 0;
     std::int64_t rows = 0, cols = 0, x_stride = 0, type = 0, weight_type = 0, offset = 0, residual_fp32 = 0, has_forward = 0;
     std::int64_t given_rstd = 0, forward = 0, backward = 0, programs = 0, chunks = 0;
@@ -75,7 +76,7 @@ DeviceOracle::DeviceOracle(Device& device, DeviceProgram& program, const Problem
     programs_ = std::min(rows, most_programs_);
     const std::int64_t chunks = std::clamp<std::int64_t>(most_programs_ / pieces, 1, std::max<std::int64_t>(rows / 16, 1));
     const auto doubles = [&](std::int64_t count) { return program_.allocate(count * static_cast<std::int64_t>(sizeof(double))); };
-    sums_ = doubles(3 * (rows + cols));
+    sums_ = doubles(4 * rows + 3 * cols);
     partials_ = doubles(operation.has(TensorRole::dgamma) ? 3 * chunks * cols : 1);
     summaries_ = program_.allocate(std::max(3 * programs_, pieces) * static_cast<std::int64_t>(sizeof(StoredSummary)));
     for (const Tensor& tensor : tensors(problem_)) {
@@ -109,7 +110,7 @@ DeviceOracle::DeviceOracle(Device& device, DeviceProgram& program, const Problem
     task.dx = address(TensorRole::dx);
     task.dgamma = address(TensorRole::dgamma);
     std::uint64_t next = sums_->address();
-    for (std::uint64_t* row : {&task.row_rstd, &task.row_projection, &task.row_rms}) {
+    for (std::uint64_t* row : {&task.row_rstd, &task.row_rstd_bound, &task.row_projection, &task.row_projection_bound}) {
         *row = next;
         next += static_cast<std::uint64_t>(rows) * sizeof(double);
     }
@@ -158,13 +159,14 @@ OracleSums DeviceOracle::sums() const {
     const auto cols = static_cast<std::size_t>(problem_.shape.cols);
     const bool backward = problem_.operation.has_backward();
     const bool dgamma = problem_.operation.has(TensorRole::dgamma);
-    const std::vector<double> all = read<double>(*sums_, dgamma ? 3 * (rows + cols) : backward ? 3 * rows : rows);
+    const std::vector<double> all = read<double>(*sums_, dgamma ? 4 * rows + 3 * cols : backward ? 4 * rows : 2 * rows);
     auto part = [from = all.begin()](bool there, std::size_t count) mutable {
         const auto begin = from;
         from += there ? static_cast<std::ptrdiff_t>(count) : 0;
         return std::vector<double>(begin, from);
     };
-    return {part(true, rows), part(backward, rows), part(backward, rows), part(dgamma, cols), part(dgamma, cols), part(dgamma, cols)};
+    return {part(true, rows),   part(true, rows),   part(backward, rows), part(backward, rows),
+            part(dgamma, cols), part(dgamma, cols), part(dgamma, cols)};
 }
 
 std::vector<OutputSummary> DeviceOracle::compare() {
@@ -299,8 +301,9 @@ std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operatio
     const OracleSums device_sums = oracle.sums();
     const OracleSums host_sums = oracle_sums(problem, contract, inputs);
     expect_same("rstd", device_sums.rstd, host_sums.rstd);
+    expect_same("rstd's bound", device_sums.rstd_bound, host_sums.rstd_bound);
     expect_same("the projection", device_sums.projection, host_sums.projection);
-    expect_same("the projection's terms", device_sums.projection_rms, host_sums.projection_rms);
+    expect_same("the projection's bound", device_sums.projection_bound, host_sums.projection_bound);
     expect_same("dgamma", device_sums.dgamma, host_sums.dgamma);
     expect_same("dgamma's terms", device_sums.dgamma_rms, host_sums.dgamma_rms);
     expect_same("dgamma's largest terms", device_sums.dgamma_most, host_sums.dgamma_most);

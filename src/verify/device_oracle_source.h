@@ -40,15 +40,21 @@ struct nt_summary {
     nt_int unwritten, not_finite, first, beyond, place;
     double over, got, expected, allowed;
 };
+struct nt_sum_bound {
+    double once, root, each;
+};
 struct nt_task {
     const void *x, *residual, *gamma, *dy, *ds;
     void *y, *s;
     float* rstd;
     void *dx, *dgamma;
-    double *row_rstd, *row_projection, *row_rms, *column_sum, *column_rms, *column_most, *partials;
+    double *row_rstd, *row_rstd_bound, *row_projection, *row_projection_bound, *column_sum, *column_rms, *column_most, *partials;
     nt_summary* summaries;
     nt_int rows, cols, x_stride, type, weight_type, offset, residual_fp32, has_forward, given_rstd, forward, backward, programs, chunks;
-    double eps, bound_rstd, bound_y, bound_gradient, bound_projection, bound_incoming, bound_row_sum, bound_row_terms;
+    double eps;
+    nt_sum_bound bound_rstd;
+    double bound_y, bound_gradient, bound_projection, bound_incoming;
+    nt_sum_bound bound_row_sum, bound_row_terms;
     double bound_column_terms, bound_column_walk, bound_column_sum, bound_column_rstd, bound_column_tips, bound_column_tip, bound_tiny;
 };
 enum { nt_fp32, nt_bf16, nt_fp16 };
@@ -245,6 +251,8 @@ NT_DEVICE double nt_total(double mine) {
     return total;
 }
 
+NT_DEVICE double nt_bound(const nt_sum_bound& bound, double terms) { return bound.once + bound.root * nt_root(terms) + bound.each * terms; }
+
 /// The kernel's own rstd where it is stored and within its bound.
 NT_DEVICE double nt_own_rstd(const nt_task& task, nt_int i) {
     const double expected = task.row_rstd[i];
@@ -252,7 +260,7 @@ NT_DEVICE double nt_own_rstd(const nt_task& task, nt_int i) {
         return expected;
     }
     const double own = task.rstd[i];
-    return nt_abs(own / expected - 1) <= task.bound_rstd ? own : nt_in_fp32(expected);
+    return nt_abs(own / expected - 1) <= task.row_rstd_bound[i] ? own : nt_in_fp32(expected);
 }
 )gpu";
 
@@ -261,19 +269,23 @@ NT_ORACLE nt_oracle_rows(const nt_task* at) {
     const nt_task& task = *at;
     for (nt_int i = nt_program(); i < task.rows; i += task.programs) {
         const nt_row row{task, i};
-        double squares = 0, products = 0, product_squares = 0;
+        double squares = 0, products = 0, product_squares = 0, values = 0, terms = 0;
         for (nt_int j = nt_thread(); j < task.cols; j += nt_threads) {
             const double v = row.v(j);
             squares += (task.forward & nt_squares) != 0 ? nt_round(task.type, nt_in_fp32(v * v)) : v * v;
+            values += v != 0;
             if (task.dy != nullptr) {
                 const double product = row.gradient(j) * row.x(j);
                 products += product;
                 product_squares += product * product;
+                terms += product != 0;
             }
         }
         squares = nt_total(squares);
         products = nt_total(products);
         product_squares = nt_total(product_squares);
+        values = nt_total(values);
+        terms = nt_total(terms);
         if (nt_thread() == 0) {
             const double n = (double)task.cols;
             double rstd = 1 / nt_root(squares / n + task.eps);
@@ -284,9 +296,11 @@ NT_ORACLE nt_oracle_rows(const nt_task* at) {
                 rstd = task.rstd[i];
             }
             task.row_rstd[i] = rstd;
+            task.row_rstd_bound[i] = nt_bound(task.bound_rstd, values);
             if (task.dy != nullptr) {
                 task.row_projection[i] = products;
-                task.row_rms[i] = nt_root(product_squares / n);
+                task.row_projection_bound[i] = nt_bound(task.bound_row_sum, terms) * nt_abs(products) +
+                                               nt_bound(task.bound_row_terms, terms) * nt_root(product_squares / nt_max(terms, 1));
             }
         }
     }
@@ -342,7 +356,7 @@ NT_ORACLE nt_oracle_forward(const nt_task* at) {
     for (nt_int i = nt_program(); i < task.rows; i += task.programs) {
         const nt_row row{task, i};
         if (nt_thread() == 0 && task.rstd != nullptr) {
-            nt_judge(of_rstd, nt_fp32, nt_code(nt_fp32, task.rstd, i), i, task.row_rstd[i], task.bound_rstd * task.row_rstd[i]);
+            nt_judge(of_rstd, nt_fp32, nt_code(nt_fp32, task.rstd, i), i, task.row_rstd[i], task.row_rstd_bound[i] * task.row_rstd[i]);
         }
         const double rstd = nt_own_rstd(task, i);
         for (nt_int j = nt_thread(); j < task.cols; j += nt_threads) {
@@ -351,8 +365,8 @@ NT_ORACLE nt_oracle_forward(const nt_task* at) {
             const double y = row.normalised(task.forward, v, rstd) * gain;
             double allowed = task.bound_y * nt_abs(y) + task.bound_tiny;
             if (task.rstd == nullptr) {  // any within its bound
-                const double most = row.normalised(task.forward, v, rstd * (1 + task.bound_rstd)) * gain;
-                const double least = row.normalised(task.forward, v, rstd * (1 - task.bound_rstd)) * gain;
+                const double most = row.normalised(task.forward, v, rstd * (1 + task.row_rstd_bound[i])) * gain;
+                const double least = row.normalised(task.forward, v, rstd * (1 - task.row_rstd_bound[i])) * gain;
                 allowed += nt_max(nt_abs(most - y), nt_abs(least - y));
             }
             nt_judge(of_y, task.type, nt_code(task.type, task.y, place), place, y, allowed);
@@ -378,8 +392,7 @@ NT_ORACLE nt_oracle_backward(const nt_task* at) {
         const double rstd = nt_own_rstd(task, i);
         const double share = rstd * rstd * rstd / (double)task.cols;
         const double back = share * task.row_projection[i];
-        const double back_error =
-            share * (task.bound_row_sum * nt_abs(task.row_projection[i]) + task.bound_row_terms * task.row_rms[i]);
+        const double back_error = share * task.row_projection_bound[i];
         for (nt_int j = nt_thread(); j < task.cols; j += nt_threads) {
             const nt_int place = i * task.cols + j;
             const double x = row.x(j);
@@ -399,7 +412,7 @@ NT_ORACLE nt_oracle_dgamma(const nt_task* at) {
     double mine = 0;
     for (nt_int i = nt_thread(); task.has_forward != 0 && i < task.rows; i += nt_threads) {
         const double deviation = nt_abs((double)task.rstd[i] / task.row_rstd[i] - 1);
-        mine = deviation <= task.bound_rstd && deviation > mine ? deviation : mine;
+        mine = deviation <= task.row_rstd_bound[i] && deviation > mine ? deviation : mine;
     }
     nt_parts[nt_thread()] = mine;
     nt_barrier();

@@ -7,6 +7,7 @@
 #include "devices/device.h"
 #include "problem/elements.h"
 #include "support/parallel.h"
+#include "verify/bounds.h"
 
 namespace normtune {
 
@@ -70,6 +71,16 @@ float spike_height(const Operation& operation, std::int64_t cols) {
     return is_narrow(operation.dtype) ? std::clamp(root / 2, 4.0f, 180.0f) : std::max(4.0f, root / 16);
 }
 
+/// Zeros at the columns where an aligned row of so many has none of its few values.
+void thin_out(const Problem& problem, std::int64_t row, std::uint64_t seed, std::span<float> values) {
+    const auto cols = static_cast<std::uint64_t>(problem.shape.cols);
+    const auto kept = static_cast<std::uint64_t>(telling_values(problem.shape.cols));
+    const std::uint64_t stream = mix(row_seed(seed, TensorRole::x, row));
+    for (std::size_t i = 0; kept < cols && i < values.size(); ++i) {
+        values[i] = mix(stream + golden * i) % cols < kept ? values[i] : 0;
+    }
+}
+
 void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, TensorRole::x, row);
     const float scale = row_scale(problem.operation, kind);
@@ -80,6 +91,9 @@ void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_
         const bool last = row == problem.shape.rows - 1;
         const std::size_t place = last ? out.size() - 1 : static_cast<std::size_t>(mix(stream) % out.size());
         out[place] = spike_height(problem.operation, problem.shape.cols);
+    }
+    if (kind == RowKind::aligned) {
+        thin_out(problem, row, seed, out);
     }
 }
 
@@ -103,6 +117,9 @@ void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, st
     const float mean = weight ? static_cast<float>(1 - problem.operation.offset) : 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = mean + scale * near_normal(mix(stream + golden * i));
+    }
+    if (kind == RowKind::aligned && tensor.role == TensorRole::residual) {
+        thin_out(problem, row, seed, out);
     }
 }
 

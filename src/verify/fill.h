@@ -13,11 +13,13 @@ namespace normtune {
 /// What a row of x holds. Most are plain: near N(0, 1) (sums of four uniforms). Some lie in wait for a defect:
 enum class RowKind {
     plain,
-    zeros,    // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
-    tiny,     // of eps's own magnitude, so that eps is half of the sum
-    large,    // 1000 times larger (fp16 with casting none: 16, whose squares fit)
-    spike,    // one element carries a fifth of the row's energy: a sum that skips its column is far off
-    aligned,  // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows
+    zeros,  // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
+    tiny,   // of eps's own magnitude, so that eps is half of the sum
+    large,  // 1000 times larger (fp16 with casting none: 16, whose squares fit)
+    spike,  // one element carries a fifth of the row's energy: a sum that skips its column is far off
+    // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows. Where N is above 17,130, only about
+    // telling_values(N) of its values, at random columns, are not zero, neither of x nor of residual and dy: a divisor of N ± 1 shows
+    aligned,
 };
 
 /// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5 has all kinds.

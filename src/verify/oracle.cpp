@@ -43,14 +43,20 @@ void sum_columns(const Problem& problem, const RoundingContract& contract, const
     }
 }
 
+std::int64_t not_zero(const std::vector<double>& values) {
+    return static_cast<std::int64_t>(values.size()) - std::ranges::count(values, 0.0);
+}
+
 template <Dtype T>
 void sum_rows(const Problem& problem, const RoundingContract& contract, const HostTensors& inputs, OracleSums& sums) {
     const Operation& operation = problem.operation;
     const auto rows = static_cast<std::size_t>(problem.shape.rows);
+    const Bounds bounds = bounds_of(problem, contract);
     sums.rstd.assign(rows, 0.0);
+    sums.rstd_bound.assign(rows, 0.0);
     if (operation.has_backward()) {
         sums.projection.assign(rows, 0.0);
-        sums.projection_rms.assign(rows, 0.0);
+        sums.projection_bound.assign(rows, 0.0);
     }
     const auto given = inputs.find(TensorRole::rstd);
     for_row_blocks(problem.shape.rows, host_threads(problem.shape.rows, problem.shape.cols),
@@ -60,14 +66,19 @@ void sum_rows(const Problem& problem, const RoundingContract& contract, const Ho
                            row.load(i);
                            const auto at = static_cast<std::size_t>(i);
                            sums.rstd[at] = given == inputs.end() ? row.rstd() : fp32_at(given->second, i);
+                           sums.rstd_bound[at] = bounds.rstd.of(not_zero(row.v));
                            if (operation.has_backward()) {
                                double squares = 0;
+                               std::int64_t terms = 0;
                                for (std::size_t j = 0; j < row.x.size(); ++j) {
                                    const double product = row.gradient(j) * row.x[j];
                                    sums.projection[at] += product;
                                    squares += product * product;
+                                   terms += product != 0 ? 1 : 0;
                                }
-                               sums.projection_rms[at] = std::sqrt(squares / static_cast<double>(row.x.size()));
+                               const double rms = std::sqrt(squares / static_cast<double>(std::max<std::int64_t>(terms, 1)));
+                               sums.projection_bound[at] =
+                                   bounds.row_sum.of(terms) * std::fabs(sums.projection[at]) + bounds.row_terms.of(terms) * rms;
                            }
                        }
                    });

@@ -20,12 +20,13 @@ using HostTensors = std::map<TensorRole, std::vector<std::byte>>;
 
 /// What an oracle finds out about a problem's inputs once, for all kernels: sums over rows and over columns.
 struct OracleSums {
-    std::vector<double> rstd;            // of each row
-    std::vector<double> projection;      // of each row: Σ m·x
-    std::vector<double> projection_rms;  // root mean square of its terms
-    std::vector<double> dgamma;          // of each column
-    std::vector<double> dgamma_rms;      // root mean square of its terms
-    std::vector<double> dgamma_most;     // the largest of them
+    std::vector<double> rstd;              // of each row
+    std::vector<double> rstd_bound;        // how far a kernel's may be from it, relative
+    std::vector<double> projection;        // of each row: Σ m·x
+    std::vector<double> projection_bound;  // how far a kernel's may be from it
+    std::vector<double> dgamma;            // of each column
+    std::vector<double> dgamma_rms;        // root mean square of its terms
+    std::vector<double> dgamma_most;       // the largest of them
 };
 
 /// `inputs` holds every tensor that the problem reads. rstd of a backward problem is what it reads; where it is missing it

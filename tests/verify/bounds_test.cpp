@@ -14,18 +14,35 @@ Bounds bounds(const char* key) {
 }
 
 TEST(Bounds, OfRstdGrowWithTheRowAndSeeOneMissingColumn) {
-    EXPECT_LT(bounds("rms_norm/forward/bf16/llama/8x128").rstd, 1e-6);
+    const SumBound rstd = bounds("rms_norm/forward/bf16/llama/8x128").rstd;
+    EXPECT_LT(rstd.of(128), 1e-6);
     // Half of a spike's share, and half of what N ± 1 makes of the mean.
-    for (const char* key : {"rms_norm/forward/bf16/llama/8x4096", "rms_norm/forward/bf16/llama/8x17389"}) {
-        EXPECT_LT(bounds(key).rstd, 0.5 / static_cast<double>(parse_problem_key(key).shape.cols)) << key;
+    for (const std::int64_t cols : {4096, 17389}) {
+        EXPECT_LT(rstd.of(cols), 0.5 / static_cast<double>(cols)) << cols;
     }
-    EXPECT_LT(bounds("rms_norm/forward/bf16/llama/8x131072").rstd, 1e-4);
+    EXPECT_LT(rstd.of(131072), 1e-4);
+}
+
+TEST(Bounds, OfRowsWithFewValuesAreHalfOfWhatNPlusOneMoves) {
+    const Bounds of = bounds("rms_norm/backward/bf16/llama/8x128");
+    for (const std::int64_t cols : {17389, 32768, 65536, 131072, 262144}) {
+        const std::int64_t values = telling_values(cols);
+        const double moved = 0.5 / static_cast<double>(cols);
+        EXPECT_LT(values, cols);
+        EXPECT_LE(of.rstd.of(values), 0.5 * moved) << cols;
+        EXPECT_GT(of.rstd.of(values + 2), 0.5 * moved) << "as many as there may be: " << cols;
+        EXPECT_LT(of.row_sum.of(values), 1.1 * moved) << cols << ": c moves by twice as much as rstd";
+    }
+    for (const std::int64_t cols : {1, 63, 128, 12288, 17000}) {
+        EXPECT_EQ(telling_values(cols), cols);
+    }
+    EXPECT_EQ(telling_values(std::int64_t{1} << 22), 64);
 }
 
 TEST(Bounds, OfTheProjectionSeeNPlusOneWhereDyIsAligned) {
     for (const std::int64_t cols : {128, 1024, 4096, 8192, 16384, 17389}) {
         const Problem problem{{64, cols, cols}, parse_problem_key("rms_norm/backward/bf16/llama/8x8").operation, {}};
-        EXPECT_LT(bounds_of(problem, {}).row_sum, 0.75 / static_cast<double>(cols)) << cols;
+        EXPECT_LT(bounds_of(problem, {}).row_sum.of(cols), 0.75 / static_cast<double>(cols)) << cols;
     }
 }
 

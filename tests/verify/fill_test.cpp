@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
 
 #include "problem/elements.h"
+#include "verify/bounds.h"
 
 namespace normtune {
 namespace {
@@ -67,6 +69,27 @@ TEST(Fill, AlignedRowsHaveTheGradientOfTheProjection) {
         aligned += is_aligned ? 1 : 0;
     }
     EXPECT_GT(aligned, 1);
+}
+
+TEST(Fill, WideAlignedRowsHaveFewValuesAtTheSameColumnsOfAllTheyAreSummedFrom) {
+    const Problem problem = parse_problem_key("fused_add_rms_norm/full/bf16/llama/5x131072");
+    std::vector<std::vector<float>> drawn;
+    for (const TensorRole role : {TensorRole::x, TensorRole::residual, TensorRole::dy}) {
+        const std::vector<std::byte> bytes = draw_input(problem, tensor_of(problem, role), 1);
+        for (const std::int64_t row : {3, 4}) {
+            std::vector<float> values(131072);
+            decode(Dtype::bf16, bytes.data(), row * 131072, std::span(values));
+            drawn.push_back(values);
+        }
+    }
+    const auto values = [&](std::size_t i) { return 131072 - std::count(drawn[i].begin(), drawn[i].end(), 0.0F); };
+    EXPECT_NEAR(static_cast<double>(values(0)), static_cast<double>(telling_values(131072)), 120);
+    EXPECT_NEAR(static_cast<double>(values(2)), static_cast<double>(values(0)), 3) << "zeros are drawn elsewhere, too";
+    for (std::size_t j = 0; j < 131072; ++j) {
+        EXPECT_EQ(std::fabs(drawn[0][j]), std::fabs(drawn[4][j]));
+        EXPECT_TRUE(drawn[0][j] != 0 || drawn[2][j] == 0) << j;
+    }
+    EXPECT_GT(values(1), 130000);
 }
 
 TEST(Fill, SeedRepeatsAndRowsDoNot) {

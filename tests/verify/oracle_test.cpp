@@ -119,6 +119,49 @@ double loss(const std::vector<double>& x, const std::vector<double>& gamma, cons
     return sum;
 }
 
+/// The outputs' errors over their bounds where rstd's mean and the projection's are divided by N + `more`.
+std::vector<OutputSummary> with_divisor_off_by(int more, const Problem& problem) {
+    const RoundingContract contract = problem.operation.contract();
+    HostTensors inputs;
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
+            inputs[tensor.role] = draw_input(problem, tensor, 7);
+        }
+    }
+    const OracleSums sums = oracle_sums(problem, contract, inputs);
+    OracleSums wrong = sums;
+    const auto n = static_cast<double>(problem.shape.cols);
+    for (std::size_t i = 0; i < sums.rstd.size(); ++i) {
+        const double mean = (1 / (sums.rstd[i] * sums.rstd[i]) - problem.operation.eps) * n / (n + more);
+        wrong.rstd[i] = 1 / std::sqrt(mean + problem.operation.eps);
+        wrong.projection[i] *= n / (n + more);
+    }
+    if (problem.operation.mode == Mode::full) {
+        wrong.projection = sums.projection;  // judged by its own
+    }
+    return compare_outputs(problem, contract, inputs, sums, right_outputs(problem, contract, inputs, wrong));
+}
+
+// rstd's bound of a whole row of so many values is wider than what they move.
+TEST(Oracle, ADivisorOfNPlusOrMinusOneShowsInRowsOfFewValues) {
+    for (const char* shape : {"8x17389", "8x32768", "8x131072", "6x262144"}) {
+        for (const char* op : {"rms_norm/full/bf16/llama/", "fused_add_rms_norm/full/bf16/llama/"}) {
+            const Problem problem = parse_problem_key(std::string(op) + shape);
+            EXPECT_LE(summary_of(TensorRole::rstd, with_divisor_off_by(0, problem)).over, 1) << problem.key();
+            EXPECT_GT(summary_of(TensorRole::rstd, with_divisor_off_by(1, problem)).over, 1.5) << problem.key();
+            EXPECT_GT(summary_of(TensorRole::rstd, with_divisor_off_by(-1, problem)).over, 1.5) << problem.key();
+        }
+    }
+    for (const char* key :
+         {"rms_norm/backward/bf16/llama/8x17389", "rms_norm/backward/bf16/llama/8x32768", "rms_norm/backward/fp32/llama/6x262144"}) {
+        const Problem problem = parse_problem_key(key);
+        EXPECT_LE(summary_of(TensorRole::dx, with_divisor_off_by(0, problem)).over, 1) << key;
+        // rstd is what the backward reads, so that the projection's divisor alone is off
+        EXPECT_GT(summary_of(TensorRole::dx, with_divisor_off_by(1, problem)).over, 1) << key;
+        EXPECT_GT(summary_of(TensorRole::dx, with_divisor_off_by(-1, problem)).over, 1) << key;
+    }
+}
+
 TEST(Oracle, GradientsAreTheDerivativesOfTheForward) {
     const std::vector<float> x{0.5f, -1.25f, 2, 0.125f, -3};
     const std::vector<float> gamma{1, 0.5f, -0.75f, 1.25f, 2};
