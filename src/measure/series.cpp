@@ -7,6 +7,14 @@
 
 namespace normtune {
 
+namespace {
+
+std::vector<double> before_and_after(const std::optional<double>& before, const std::optional<double>& after) {
+    return before && after ? std::vector{*before, *after} : std::vector<double>();
+}
+
+}  // namespace
+
 void Series::note(const SampleBatch& batch) {
     spent_us_ += std::accumulate(batch.us.begin(), batch.us.end(), 0.0) * batch.launches_per_sample;
     for (const std::string& reason : batch.throttle_reasons) {
@@ -22,6 +30,10 @@ void Series::add(const SampleBatch& batch) {
     const double middle = median(batch.us);
     round_medians_us_.push_back(middle);
     rounds_.push_back({middle, static_cast<int>(batch.us.size()), !batch.throttle_reasons.empty(), batch.clocks_moved});
+    if (batch.clocks_moved) {
+        rounds_.back().clock_mhz = before_and_after(batch.clock_before_mhz, batch.clock_mhz);
+        rounds_.back().memory_clock_mhz = before_and_after(batch.memory_clock_before_mhz, batch.memory_clock_mhz);
+    }
     if (batch.clock_mhz) {
         clocks_mhz_.push_back(*batch.clock_mhz);
     }

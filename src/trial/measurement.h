@@ -24,6 +24,9 @@ struct Round {
     int samples = 0;
     bool throttled = false;     // a throttled round that was kept because repeats ran out
     bool clocks_moved = false;  // within it, where the driver tells
+    // Where one did: before and after the round; empty: not known.
+    std::vector<double> clock_mhz{};
+    std::vector<double> memory_clock_mhz{};
     friend bool operator==(const Round&, const Round&) = default;
 };
 

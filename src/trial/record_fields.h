@@ -189,6 +189,13 @@ void describe(V& v, T& round) {
     v("samples", round.samples, "Samples", count);
     v("throttled", round.throttled, "Kept although the device throttled: repeats ran out");
     v("clocks_moved", round.clocks_moved, "A clock after it was another than before it", {.added = true, .omit_empty = true});
+    const FieldTraits clock = [] {
+        FieldTraits traits = figure(1, "megahertz");
+        traits.added = traits.omit_empty = true;
+        return traits;
+    }();
+    v("clock_mhz", round.clock_mhz, "Of the compute units before and after it, where a clock moved", clock);
+    v("memory_clock_mhz", round.memory_clock_mhz, "Of the memory, the same", clock);
 }
 
 template <typename V, Is<Repetition> T>
@@ -229,7 +236,8 @@ void describe(V& v, T& m) {
     v("cold", m.cold, "Inputs and outputs rotate beyond the last-level cache", in_csv.compared_at(place::measuring));
     v("timer", m.timer, "How the device was timed", in_csv.compared_at(place::measuring));
     v("rotation_bytes", m.rotation_bytes, "Buffer sets that its launches touched", in_mib("rotation_mib").at(place::measuring));
-    v("clock_mhz", m.clock_mhz, "Of the compute units, where the driver tells", figure(1, "megahertz").at(place::measuring));
+    v("clock_mhz", m.clock_mhz, "Of the compute units after each round, the median, where the driver tells",
+      figure(1, "megahertz").at(place::measuring));
     v.column("throttled_rounds", place::measuring, [&] { return throttled_rounds(m); });
     v("throttled_repeats", m.throttled_repeats, "Rounds thrown away and repeated", count.at(place::measuring));
     v("throttle_reasons", m.throttle_reasons, "The driver's words", in_csv.at(place::measuring));
@@ -237,7 +245,7 @@ void describe(V& v, T& m) {
     v("final_floor_us", m.final_floor_us, "Median of an empty launch in those rounds", added_time);
     v("limit_copy", m.limit_copy, "Which copy the limit is, or \"failed: \" and why there is none",
       FieldTraits{.added = true}.at(place::timing));
-    v("memory_clock_mhz", m.memory_clock_mhz, "Of the memory, where the driver tells", figure(1, "megahertz").at(place::timing));
+    v("memory_clock_mhz", m.memory_clock_mhz, "Of the memory, the same", figure(1, "megahertz").at(place::timing));
     v.column("moved_rounds", place::timing, [&] { return moved_rounds(m); });
     v("repetitions", m.repetitions, "The rounds of further processes",
       FieldTraits{.least = 0, .added = true, .omit_empty = true}.at(place::timing));

@@ -271,7 +271,11 @@ TEST_F(GpuDeviceTest, ClocksAreReadAfterEachBatchAndMovesAreMarked) {
     // Within the batch, at the one reading that follows it.
     on_clock_read_ = [&] { clocks_.mhz = clocks_.mhz.value_or(0) == 1965 ? 1410 : clocks_.mhz; };
     std::this_thread::sleep_for(std::chrono::milliseconds(10));  // what was read before is too old
-    EXPECT_TRUE(measured(1965, 2619).clocks_moved);
+    const SampleBatch slower = measured(1965, 2619);
+    EXPECT_TRUE(slower.clocks_moved);
+    EXPECT_EQ(slower.clock_before_mhz, 1965);
+    EXPECT_EQ(slower.clock_mhz, 1410);
+    EXPECT_EQ(slower.memory_clock_before_mhz, 2619);
     on_clock_read_ = [&] { clocks_.memory_mhz = clocks_.memory_mhz.value_or(0) == 2619 ? 1593 : clocks_.memory_mhz; };
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_TRUE(measured(1410, 2619).clocks_moved);

@@ -50,6 +50,8 @@ TEST(Series, ClocksAreMediansOverRoundsAndMovesAreMarkedInTheirRounds) {
         batch.clock_mhz = mhz;
         batch.memory_clock_mhz = mhz + 600;
         batch.clocks_moved = mhz == 1410;
+        batch.clock_before_mhz = 1980;
+        batch.memory_clock_before_mhz = 2580;
         series.add(batch);
     }
     const Measurement m = series.measurement();
@@ -57,6 +59,9 @@ TEST(Series, ClocksAreMediansOverRoundsAndMovesAreMarkedInTheirRounds) {
     EXPECT_EQ(m.memory_clock_mhz, 2565);
     EXPECT_FALSE(m.rounds.at(1).clocks_moved);
     EXPECT_TRUE(m.rounds.at(2).clocks_moved);
+    EXPECT_EQ(m.rounds.at(2).clock_mhz, (std::vector<double>{1980, 1410}));
+    EXPECT_EQ(m.rounds.at(2).memory_clock_mhz, (std::vector<double>{2580, 2010}));
+    EXPECT_TRUE(m.rounds.at(1).clock_mhz.empty()) << "the trial's say it";
 }
 
 TEST(Series, SummaryNeedsNoLimit) {

@@ -82,6 +82,8 @@ TEST(Protocol, RepliesComeBackAsTheyWere) {
     batch.copy = "2x16 bytes, persistent";
     batch.clock_mhz = 1980;
     batch.memory_clock_mhz = 2619;
+    batch.clock_before_mhz = 1755;
+    batch.memory_clock_before_mhz = 2618;
     batch.clocks_moved = true;
     batch.throttle_reasons = {"power cap"};
     const SampleBatch back = through_reply(MeasuredReply{batch}).batch;
@@ -92,6 +94,8 @@ TEST(Protocol, RepliesComeBackAsTheyWere) {
     EXPECT_EQ(back.copy, batch.copy);
     EXPECT_EQ(back.clock_mhz, batch.clock_mhz);
     EXPECT_EQ(back.memory_clock_mhz, batch.memory_clock_mhz);
+    EXPECT_EQ(back.clock_before_mhz, batch.clock_before_mhz);
+    EXPECT_EQ(back.memory_clock_before_mhz, batch.memory_clock_before_mhz);
     EXPECT_TRUE(back.clocks_moved);
     EXPECT_FALSE(through_reply(MeasuredReply{}).batch.clocks_moved);
     EXPECT_EQ(back.throttle_reasons, batch.throttle_reasons);

@@ -113,6 +113,10 @@ public:
         Measurement m;
         for (int i = whole(0, 6); i > 0; --i) {
             m.rounds.push_back({time_us(), whole(0, 1000), chance(), chance()});
+            if (m.rounds.back().clocks_moved) {
+                m.rounds.back().clock_mhz = {time_us(), time_us()};
+                m.rounds.back().memory_clock_mhz = {time_us(), time_us()};
+            }
             m.final_rounds_us.push_back(time_us());
         }
         m.samples = whole(0, 1000);

@@ -278,6 +278,8 @@ SampleBatch GpuTimer::sample(Rotation& rotation, const SampleRequest& request, c
     clocks_hold_ = deadline_in(clocks_hold_s);
     batch.clock_mhz = last_clocks_.mhz;
     batch.memory_clock_mhz = last_clocks_.memory_mhz;
+    batch.clock_before_mhz = before.mhz;
+    batch.memory_clock_before_mhz = before.memory_mhz;
     batch.clocks_moved = moved(before.mhz, last_clocks_.mhz) || moved(before.memory_mhz, last_clocks_.memory_mhz);
     batch.throttle_reasons = last_clocks_.throttle_reasons;
     return batch;

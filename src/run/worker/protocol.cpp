@@ -1,5 +1,9 @@
 #include "run/worker/protocol.h"
 
+#include <array>
+#include <optional>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
@@ -15,6 +19,13 @@ using nlohmann::json;
 
 constexpr NameTable<SampleKind, 3> sample_kind_names{{"kernel", "copy", "empty"}};
 
+constexpr std::array<std::pair<const char*, std::optional<double> SampleBatch::*>, 4> clock_names{{
+    {"clock_mhz", &SampleBatch::clock_mhz},
+    {"memory_clock_mhz", &SampleBatch::memory_clock_mhz},
+    {"clock_before_mhz", &SampleBatch::clock_before_mhz},
+    {"memory_clock_before_mhz", &SampleBatch::memory_clock_before_mhz},
+}};
+
 template <typename... Cases>
 struct Overloaded : Cases... {
     using Cases::operator()...;
@@ -27,11 +38,10 @@ json batch_to_json(const SampleBatch& batch) {
     if (!batch.copy.empty()) {
         out["copy"] = batch.copy;
     }
-    if (batch.clock_mhz) {
-        out["clock_mhz"] = *batch.clock_mhz;
-    }
-    if (batch.memory_clock_mhz) {
-        out["memory_clock_mhz"] = *batch.memory_clock_mhz;
+    for (const auto& [name, clock] : clock_names) {
+        if (batch.*clock) {
+            out[name] = *(batch.*clock);
+        }
     }
     if (batch.clocks_moved) {
         out["clocks_moved"] = true;
@@ -51,11 +61,10 @@ SampleBatch batch_from_json(const JsonReader& in) {
     if (const auto copy = in.find("copy")) {
         batch.copy = copy->text();
     }
-    if (const auto clock = in.find("clock_mhz")) {
-        batch.clock_mhz = clock->number();
-    }
-    if (const auto clock = in.find("memory_clock_mhz")) {
-        batch.memory_clock_mhz = clock->number();
+    for (const auto& [name, clock] : clock_names) {
+        if (const auto value = in.find(name)) {
+            batch.*clock = value->number();
+        }
     }
     batch.clocks_moved = in.find("clocks_moved").has_value();
     if (const auto reasons = in.find("throttle")) {
