@@ -182,6 +182,32 @@ class ResultsPages(unittest.TestCase):
             self.assertIn("'4.5 µs' is no figure that a file gives", found[0])
         self.assertEqual([line for page in self.script.pages() for line in self.script.unmarked(page)], [])
 
+    def refused(self, text, listed="| [a page](../docs/page.md#here) |"):
+        """{line: what is said} of a page of docs/."""
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(self.script, "ROOT", pathlib.Path(folder)):
+            page, readme = pathlib.Path(folder, "docs/page.md"), pathlib.Path(folder, "results/README.md")
+            page.parent.mkdir()
+            readme.parent.mkdir()
+            page.write_text(text)
+            readme.write_text(f"# Results\n[a page](../docs/page.md)\n## What is not under the check\n{listed}\n")
+            return [line.removeprefix("docs/page.md:") for line in self.script.unmarked(page)]
+
+    def test_docs_say_of_each_figure_what_it_is(self):
+        self.assertEqual(self.refused("<!-- made by: x -->\n| 1.5 µs |\n<!-- made end -->\n`2%` <!--=a-->3 %<!--/-->, two H100s, 8192×4096\n"), [])
+        found = self.refused("takes 1 % and 3 ms\n\n| a | b |\n|---|---|\n| x | 1.03 |\n")
+        self.assertEqual([line.split(" is ")[0] for line in found], ["1: '1 %'", "1: '3 ms'", "5: '1.03'"])
+        self.assertIn("""mark it, link to "What is not under the check" of results/README.md if it was measured and not kept, or name it behind 'not measured:'""", found[0])
+
+    def test_what_is_not_measured_is_named_in_its_passage(self):
+        self.assertEqual(self.refused("up to 1 % of\n20 ns <!-- not measured: 1 %, 20 ns -->\n"), [])
+        found = self.refused("- 1 % and 2 %  <!-- not measured: 1 %, 4 s -->\n- again 1 %\n\n1 %\n")
+        self.assertEqual([line.split(" is ")[0].split(", and")[0] for line in found], ["1: 'not measured: 4 s'", "1: '2 %'", "2: '1 %'", "4: '1 %'"])
+
+    def test_what_was_not_kept_is_linked_to_the_list_and_from_it(self):
+        text = "It took 3 µs ([not kept](../results/README.md#what-is-not-under-the-check)):\n\n| a |\n|---|\n| 4 µs |\n\nand 5 µs\n"
+        self.assertEqual([line.split(" is ")[0] for line in self.refused(text)], ["7: '5 µs'"])
+        self.assertRegex(self.refused(text, "| docs/other.md |")[0], r'^1: figures of no file.*"What is not under the check".*add a row that links to this page')
+
     def test_a_section_and_a_table_of_an_output(self):
         text = "# A\n\n| x |\ntext\n## B\n| y |\n"
         self.assertEqual(self.script.section(text, "A"), "\n| x |\ntext")
