@@ -22,6 +22,7 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "studies")]
 import axis_effect  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
+import limits  # noqa: E402
 import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
 
@@ -243,6 +244,32 @@ class AxisEffect(unittest.TestCase):
         self.assertEqual(len(read), 2)
         lines = axis_effect.table(axis_effect.effects(read, "reduction", "masked", ["cols"]), "reduction", "masked", ["cols"])
         self.assertIn("| 128 | where | 1 | 0 | 1.200 | 1.200 | 1.200 | 1.200 |", lines)
+
+
+class Limits(unittest.TestCase):
+    def printed(self, rows, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "results.csv")
+            with open(path, "w", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+            out = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["limits.py", str(path), *options]), contextlib.redirect_stdout(out):
+                self.assertEqual(limits.main(), 0)
+            return out.getvalue().splitlines()
+
+    def test_short_kernels_stand_beside_the_floor(self):
+        short, other, long = (trial(limit_us="2", provider="normtune", **changes) for changes in (
+            {"p50_us": "2.5", "floor_us": "0.811", "rank": "1"}, {"p50_us": "2.6", "floor_us": "0.9", "rank": "2", "gamma": "before"},
+            {"rows": "128", "p50_us": "10", "floor_us": "1.2", "rank": "1"}))
+        self.assertEqual(self.printed([short, other, long]), [
+            "| op, mode, M×N | µs (times the copy's) | floor | configuration |", "|---|---|---|---|",
+            "| forward 64×128 | 2.50 (1.50) | 0.81 | `w1` |", "| forward 128×128 | 10.00 (1.50) |  | `w1` |"])
+        self.assertEqual(self.printed([short, other], "--best-by", "gamma"), [
+            "| op, mode, M×N | gamma - | gamma before | floor |", "|---|---|---|---|", "| forward 64×128 | 2.50 (1.50) | 2.60 (1.50) | 0.81 |"])
+        self.assertEqual(self.printed([long], "--best-by", "gamma"), [
+            "| op, mode, M×N | gamma - |", "|---|---|", "| forward 128×128 | 10.00 (1.50) |"])
 
 
 class HeldOut(unittest.TestCase):
