@@ -3,6 +3,7 @@
 
 The winner is that of the sweep's finals (rank 1), the p50 that of all its rounds. With --best-by, of a column of the configuration (grid, staging, cluster, …), instead the
 least p50 of each of its values, in a column of the table each; `--best-by file` has one for each file.
+Where a row's fastest takes less than 10 µs, `floor` is what an empty launch took beside it, in µs: as much of these times is no kernel's. Without such a row there is no such column.
 """
 
 import argparse
@@ -10,6 +11,8 @@ import pathlib
 import sys
 
 from axis_effect import passed_rows
+
+SHORT_US = 10  # below it a launch is a part of a time that counts (docs/measuring.md)
 
 
 def passed(paths):
@@ -21,6 +24,12 @@ def passed(paths):
 
 def cell(row):
     return f"{float(row['p50_us']):.2f} ({float(row['limit_ratio']):.2f})" if row else ""
+
+
+def floor(of_problem):
+    """Beside the fastest, where it is short."""
+    fastest = min(of_problem.values(), key=lambda row: float(row["p50_us"]))
+    return f"{float(fastest['floor_us']):.2f}" if float(fastest["p50_us"]) < SHORT_US and fastest["floor_us"] else ""
 
 
 def order(row, best_by):
@@ -47,10 +56,14 @@ def main():
     if not best:
         sys.exit("limits: nothing was measured")
     names = sorted(values, key=int) if all(str(value).isdigit() for value in values) else list(values)
-    headers = [f"{arguments.best_by} {name}" for name in names] if arguments.best_by else ["µs (times the copy's)", "configuration"]
+    headers = [f"{arguments.best_by} {name}" for name in names] if arguments.best_by else ["µs (times the copy's)"]
+    with_floor = any(floor(of_problem) for of_problem in best.values())
+    headers += ["floor"] * with_floor + ["configuration"] * (not arguments.best_by)
     print(f"| op, mode, M×N | {' | '.join(headers)} |\n|---|{'---|' * len(headers)}")
     for (op, mode, rows, cols), of_problem in best.items():
         cells = [cell(of_problem.get(name)) for name in names]
+        if with_floor:
+            cells.append(floor(of_problem))
         if not arguments.best_by:
             cells.append(f"`{of_problem['best']['config']}`")
         print(f"| {'fused ' if op.startswith('fused') else ''}{mode} {rows}×{cols} | {' | '.join(cells)} |")

@@ -53,8 +53,10 @@ class CiFiles(unittest.TestCase):
             self.assertTrue("default" in value or name in step["with"], name)
 
     def test_the_workflow_runs_scripts_that_are_there(self):
-        for command in packaging.yaml(".github/workflows/tests.yml")["jobs"]["test"]["strategy"]["matrix"]["command"]:
+        job = packaging.yaml(".github/workflows/tests.yml")["jobs"]["test"]
+        for command in job["strategy"]["matrix"]["command"]:
             self.assertTrue(os.access(packaging.ROOT / command.split()[0], os.X_OK), command)
+        self.assertIn("scripts/results --check", [step.get("run") for step in job["steps"]])
 
     def test_containerfile(self):
         text = (packaging.ROOT / "Containerfile").read_text().replace("\\\n", " ")

@@ -22,6 +22,7 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "studies")]
 import axis_effect  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
+import limits  # noqa: E402
 import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
 
@@ -182,6 +183,32 @@ class ResultsPages(unittest.TestCase):
             self.assertIn("'4.5 µs' is no figure that a file gives", found[0])
         self.assertEqual([line for page in self.script.pages() for line in self.script.unmarked(page)], [])
 
+    def refused(self, text, listed="| [a page](../docs/page.md#here) |"):
+        """{line: what is said} of a page of docs/."""
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(self.script, "ROOT", pathlib.Path(folder)):
+            page, readme = pathlib.Path(folder, "docs/page.md"), pathlib.Path(folder, "results/README.md")
+            page.parent.mkdir()
+            readme.parent.mkdir()
+            page.write_text(text)
+            readme.write_text(f"# Results\n[a page](../docs/page.md)\n## What is not under the check\n{listed}\n")
+            return [line.removeprefix("docs/page.md:") for line in self.script.unmarked(page)]
+
+    def test_docs_say_of_each_figure_what_it_is(self):
+        self.assertEqual(self.refused("<!-- made by: x -->\n| 1.5 µs |\n<!-- made end -->\n`2%` <!--=a-->3 %<!--/-->, two H100s, 8192×4096\n"), [])
+        found = self.refused("takes 1 % and 3 ms\n\n| a | b |\n|---|---|\n| x | 1.03 |\n")
+        self.assertEqual([line.split(" is ")[0] for line in found], ["1: '1 %'", "1: '3 ms'", "5: '1.03'"])
+        self.assertIn("""mark it, link to "What is not under the check" of results/README.md if it was measured and not kept, or name it behind 'not measured:'""", found[0])
+
+    def test_what_is_not_measured_is_named_in_its_passage(self):
+        self.assertEqual(self.refused("up to 1 % of\n20 ns <!-- not measured: 1 %, 20 ns -->\n"), [])
+        found = self.refused("- 1 % and 2 %  <!-- not measured: 1 %, 4 s -->\n- again 1 %\n\n1 %\n")
+        self.assertEqual([line.split(" is ")[0].split(", and")[0] for line in found], ["1: 'not measured: 4 s'", "1: '2 %'", "2: '1 %'", "4: '1 %'"])
+
+    def test_what_was_not_kept_is_linked_to_the_list_and_from_it(self):
+        text = "It took 3 µs ([not kept](../results/README.md#what-is-not-under-the-check)):\n\n| a |\n|---|\n| 4 µs |\n\nand 5 µs\n"
+        self.assertEqual([line.split(" is ")[0] for line in self.refused(text)], ["7: '5 µs'"])
+        self.assertRegex(self.refused(text, "| docs/other.md |")[0], r'^1: figures of no file.*"What is not under the check".*add a row that links to this page')
+
     def test_a_section_and_a_table_of_an_output(self):
         text = "# A\n\n| x |\ntext\n## B\n| y |\n"
         self.assertEqual(self.script.section(text, "A"), "\n| x |\ntext")
@@ -217,6 +244,32 @@ class AxisEffect(unittest.TestCase):
         self.assertEqual(len(read), 2)
         lines = axis_effect.table(axis_effect.effects(read, "reduction", "masked", ["cols"]), "reduction", "masked", ["cols"])
         self.assertIn("| 128 | where | 1 | 0 | 1.200 | 1.200 | 1.200 | 1.200 |", lines)
+
+
+class Limits(unittest.TestCase):
+    def printed(self, rows, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "results.csv")
+            with open(path, "w", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+            out = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["limits.py", str(path), *options]), contextlib.redirect_stdout(out):
+                self.assertEqual(limits.main(), 0)
+            return out.getvalue().splitlines()
+
+    def test_short_kernels_stand_beside_the_floor(self):
+        short, other, long = (trial(limit_us="2", provider="normtune", **changes) for changes in (
+            {"p50_us": "2.5", "floor_us": "0.811", "rank": "1"}, {"p50_us": "2.6", "floor_us": "0.9", "rank": "2", "gamma": "before"},
+            {"rows": "128", "p50_us": "10", "floor_us": "1.2", "rank": "1"}))
+        self.assertEqual(self.printed([short, other, long]), [
+            "| op, mode, M×N | µs (times the copy's) | floor | configuration |", "|---|---|---|---|",
+            "| forward 64×128 | 2.50 (1.50) | 0.81 | `w1` |", "| forward 128×128 | 10.00 (1.50) |  | `w1` |"])
+        self.assertEqual(self.printed([short, other], "--best-by", "gamma"), [
+            "| op, mode, M×N | gamma - | gamma before | floor |", "|---|---|---|---|", "| forward 64×128 | 2.50 (1.50) | 2.60 (1.50) | 0.81 |"])
+        self.assertEqual(self.printed([long], "--best-by", "gamma"), [
+            "| op, mode, M×N | gamma - |", "|---|---|", "| forward 128×128 | 10.00 (1.50) |"])
 
 
 class HeldOut(unittest.TestCase):
