@@ -58,6 +58,7 @@ public:
         options.example("normtune fit results/run-20261120-120000 --batch-invariant --tolerance 5%");
         options.example("normtune fit results.json --axes rows_per_program --mode backward");
         options.example("normtune fit results.json --traffic tokens.csv --model Qwen3-8B --most-steps 4");
+        options.example("normtune fit results.json --traffic tokens.csv --batch-invariant --tolerance 10%");
         options.example("normtune fit results.json --hold-out none --format cpp > launch.h");
     }
 
@@ -69,9 +70,6 @@ public:
         }
         if (!settings_.models.empty() && traffic_.empty()) {
             throw InputError("--model says whose the traffic is; add --traffic tokens.csv");
-        }
-        if (!traffic_.empty() && settings_.restriction.batch_invariant) {
-            throw InputError("--traffic fits a ladder of any classes of rows; leave it out, or --batch-invariant");
         }
         if (!traffic_.empty()) {
             settings_.traffic = read_token_counts(traffic_);

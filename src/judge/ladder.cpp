@@ -147,17 +147,13 @@ Fitted fit_rows_freely(const Costs& costs) {
     return best.back();
 }
 
-/// The same, of prescriptions of one class.
-Fitted fit_rows(const Costs& costs, const std::vector<std::size_t>& classes) {
-    if (classes.empty()) {
+/// The same, of prescriptions that may stand together.
+Fitted fit_rows(const Costs& costs, const std::vector<std::vector<std::size_t>>& together) {
+    if (together.size() == 1) {
         return fit_rows_freely(costs);
     }
-    std::vector<std::vector<std::size_t>> members(*std::ranges::max_element(classes) + 1);
-    for (std::size_t p = 0; p < classes.size(); ++p) {
-        members[classes[p]].push_back(p);
-    }
     Fitted best;
-    for (const std::vector<std::size_t>& of_class : members) {
+    for (const std::vector<std::size_t>& of_class : together) {
         Costs own{costs.rows, {}};
         for (const std::vector<double>& cost : costs.cost) {
             std::ranges::transform(of_class, std::back_inserter(own.cost.emplace_back()), [&](std::size_t p) { return cost[p]; });
@@ -233,6 +229,16 @@ std::vector<Axis> all_axes() {
     return axes;
 }
 
+std::vector<std::vector<std::size_t>> Losses::together() const {
+    std::vector<std::vector<std::size_t>> out(1);
+    for (std::size_t p = 0; p < prescriptions.size(); ++p) {
+        const std::size_t of = classes.empty() ? 0 : classes[p];
+        out.resize(std::max(out.size(), of + 1));
+        out[of].push_back(p);
+    }
+    return out;
+}
+
 Losses Losses::only(const std::function<bool(const ShapeLosses&)>& keep) const {
     Losses out{decided, prescriptions, {}, classes};
     std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(out.shapes), keep);
@@ -297,6 +303,7 @@ std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance) {
         Fitted total;
         std::vector<Ladder::Band> bands;
     };
+    const std::vector<std::vector<std::size_t>> together = losses.together();
     std::vector<Best> best(first_of_cols.size());
     best[0].total.cost = 0;
     for (std::size_t j = 1; j < first_of_cols.size(); ++j) {
@@ -305,7 +312,7 @@ std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance) {
             for (std::size_t s = first_of_cols[i]; s < first_of_cols[i + 1]; ++s) {
                 add(costs, losses.shapes[s], tolerance);
             }
-            Fitted band = fit_rows(costs, losses.classes);
+            Fitted band = fit_rows(costs, together);
             const Fitted candidate{best[i].total.steps + band.steps, best[i].total.cost + band.cost, {}};
             if (candidate.better_than(best[j].total)) {
                 best[j] = {candidate, best[i].bands};

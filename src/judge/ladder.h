@@ -40,6 +40,8 @@ struct Losses {
     std::vector<ShapeLosses> shapes;          // by cols, then rows
     std::vector<std::size_t> classes = {};    // of each prescription; the steps of a band have one. Empty: they may have any
 
+    /// The prescriptions that the steps of one band may have together: all, or those of a class.
+    std::vector<std::vector<std::size_t>> together() const;
     /// The same prescriptions on the shapes that `keep` chooses.
     Losses only(const std::function<bool(const ShapeLosses&)>& keep) const;
 };

@@ -132,22 +132,24 @@ struct LastStep {
     std::size_t prescription = 0;
 };
 
-/// Of each number of steps, the steps over M: the best way to serve the first j rows ends with a step over rows i … j − 1.
-Steps cheapest_steps(const BandCosts& band, std::size_t most) {
+/// Of each number of steps, the steps over M with these prescriptions: the best way to serve the first j rows ends with a step over rows i
+/// … j − 1.
+Steps cheapest_steps(const BandCosts& band, std::size_t most, const std::vector<std::size_t>& prescriptions) {
     const std::size_t rows = band.rows.size();
     std::vector<std::vector<LastStep>> best(rows + 1, std::vector<LastStep>(std::min(rows, most) + 1));  // [j][steps]
     best[0][0].cost = 0;
     for (std::size_t j = 1; j <= rows; ++j) {
-        std::vector<double> sum(band.cost.front().size(), 0);
+        std::vector<double> sum(prescriptions.size(), 0);
         for (std::size_t i = j; i-- > 0;) {
-            std::transform(sum.begin(), sum.end(), band.cost[i].begin(), sum.begin(), std::plus<>());
+            std::transform(sum.begin(), sum.end(), prescriptions.begin(), sum.begin(),
+                           [&](double so_far, std::size_t p) { return so_far + band.cost[i][p]; });
             const auto least = std::min_element(sum.begin(), sum.end());
             if (*least == unreachable) {
                 break;
             }
             for (std::size_t k = 1; k < best[j].size(); ++k) {
                 if (best[i][k - 1].cost + *least < best[j][k].cost) {
-                    best[j][k] = {best[i][k - 1].cost + *least, i, static_cast<std::size_t>(least - sum.begin())};
+                    best[j][k] = {best[i][k - 1].cost + *least, i, prescriptions[static_cast<std::size_t>(least - sum.begin())]};
                 }
             }
         }
@@ -182,19 +184,23 @@ std::vector<TrafficLadder> traffic_ladders(const Losses& losses, const std::vect
             add_costs(*column, site, counts, measured_rows, prescriptions, cap);
         }
     }
+    const std::vector<std::vector<std::size_t>> together = losses.together();
     const std::size_t most = most_steps == 0 ? losses.shapes.size() : std::min(most_steps, losses.shapes.size());
     using Bands = Cheapest<Ladder::Band>;
     std::vector<std::vector<Bands>> best(columns.size() + 1, std::vector<Bands>(most + 1));  // [the first j distinct N][steps]
     best[0][0].cost = 0;
     for (std::size_t j = 1; j <= columns.size(); ++j) {
         for (std::size_t i = j; i-- > 0;) {
-            const Steps band = cheapest_steps(band_costs(columns, i, j, prescriptions, cap), most);
-            for (std::size_t in_band = 1; in_band < band.size(); ++in_band) {
-                for (std::size_t k = in_band; k <= most; ++k) {
-                    const double cost = best[i][k - in_band].cost + band[in_band].cost;
-                    if (cost < best[j][k].cost) {
-                        best[j][k] = {cost, best[i][k - in_band].parts};
-                        best[j][k].parts.push_back({columns[j - 1].cols, band[in_band].parts});
+            const BandCosts costs = band_costs(columns, i, j, prescriptions, cap);
+            for (const std::vector<std::size_t>& of_class : together) {
+                const Steps band = cheapest_steps(costs, most, of_class);
+                for (std::size_t in_band = 1; in_band < band.size(); ++in_band) {
+                    for (std::size_t k = in_band; k <= most; ++k) {
+                        const double cost = best[i][k - in_band].cost + band[in_band].cost;
+                        if (cost < best[j][k].cost) {
+                            best[j][k] = {cost, best[i][k - in_band].parts};
+                            best[j][k].parts.push_back({columns[j - 1].cols, band[in_band].parts});
+                        }
                     }
                 }
             }

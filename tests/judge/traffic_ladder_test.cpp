@@ -1,5 +1,6 @@
 #include "judge/traffic_ladder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,13 +100,28 @@ void for_each_ladder(std::size_t prescriptions, const std::function<void(const L
     }
 }
 
-TEST(TrafficLadder, NoLadderOfAsManyStepsTakesLessTime) {
+bool of_one_class(const Ladder& ladder, const std::vector<std::size_t>& classes) {
+    return std::ranges::all_of(ladder.bands, [&](const Ladder::Band& band) {
+        return std::ranges::all_of(band.steps, [&](const Ladder::Step& step) {
+            return classes.empty() || classes[step.prescription] == classes[band.steps.front().prescription];
+        });
+    });
+}
+
+class TrafficLadders : public ::testing::TestWithParam<std::vector<std::size_t>> {};
+
+TEST_P(TrafficLadders, NoLadderOfAsManyStepsTakesLessTime) {
     constexpr double cap = 0.08;
     constexpr std::size_t prescriptions = 3;
+    int without = 0;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const Made made(seed, prescriptions);
+        Made made(seed, prescriptions);
+        made.losses.classes = GetParam();
         std::map<std::size_t, double> least;  // by steps, of ladders of one or two bands
         for_each_ladder(prescriptions, [&](const Ladder& ladder) {
+            if (!of_one_class(ladder, GetParam())) {
+                return;
+            }
             double& at = least.try_emplace(ladder.steps(), never).first->second;
             at = std::min(at, made.cost(ladder, cap));
         });
@@ -114,6 +130,7 @@ TEST(TrafficLadder, NoLadderOfAsManyStepsTakesLessTime) {
             double found = never;
             for (const TrafficLadder& ladder : ladders) {
                 EXPECT_LE(ladder.ladder.steps(), most);
+                EXPECT_TRUE(of_one_class(ladder.ladder, GetParam())) << "seed " << seed;
                 EXPECT_NEAR(made.cost(ladder.ladder, cap), ladder.us_per_token, 1e-9) << "seed " << seed;
                 EXPECT_LT(ladder.us_per_token, found);
                 found = ladder.us_per_token;
@@ -123,9 +140,13 @@ TEST(TrafficLadder, NoLadderOfAsManyStepsTakesLessTime) {
                 tried = std::min(tried, least.contains(steps) ? least[steps] : never);
             }
             EXPECT_LE(found, tried + 1e-9) << "seed " << seed << ", " << most << " steps";
+            without += ladders.empty() && tried == never ? 1 : 0;
         }
     }
+    EXPECT_LT(without, 45) << "of 50, or nothing was compared";
 }
+
+INSTANTIATE_TEST_SUITE_P(Classes, TrafficLadders, ::testing::Values(std::vector<std::size_t>{}, std::vector<std::size_t>{0, 1, 0}));
 
 TEST(TrafficLadder, AStepThatGainsNextToNothingIsNotWorthIt) {
     const std::vector<TrafficLadder> ladders{{{}, 5.0}, {{}, 0.55}, {{}, 0.5}};
