@@ -124,7 +124,7 @@ private:
         } else if (table_.is("cpp") || table_.is("triton")) {
             table_.require_no_order();
             ExportedWinners exported = exported_winners(proposal.runs, any_device_);
-            exported.proposal = proposal.text();
+            exported.remarks = proposal.text();
             print_data(table_.is("cpp") ? winners_cpp(exported) : winners_triton(exported));
         } else {
             std::vector<Section> out{{fmt::format("For {}", for_), Table(), ""}};
@@ -146,12 +146,16 @@ private:
     void show(const std::vector<Results>& all, std::span<const PricedLadder> prices) const {
         if (table_.is("json") || table_.is("cpp") || table_.is("triton")) {
             table_.require_no_order();
-            print_data(table_.is("json")  ? winners_json(all, nullptr, prices)
-                       : table_.is("cpp") ? winners_cpp(exported_winners(all, any_device_))
-                                          : winners_triton(exported_winners(all, any_device_)));
+            if (table_.is("json")) {
+                print_data(winners_json(all, nullptr, prices));
+                return;
+            }
+            ExportedWinners exported = exported_winners(all, any_device_);
+            exported.remarks = remarks(prices);
+            print_data(table_.is("cpp") ? winners_cpp(exported) : winners_triton(exported));
         } else if (table_.is("torch")) {
             table_.require_no_order();
-            print(write_torch_package(torch_package(all), out_));
+            print(write_torch_package(torch_package(all, remarks(prices)), out_));
         } else {
             std::vector<Section> shown = sections(all);
             if (restriction_.any()) {
@@ -159,6 +163,10 @@ private:
             }
             table_.show(std::move(shown));
         }
+    }
+
+    std::vector<std::string> remarks(std::span<const PricedLadder> prices) const {
+        return restriction_.any() ? restriction_text(prices, restriction_) : std::vector<std::string>{};
     }
 
     std::vector<Results> read_files() {

@@ -69,6 +69,31 @@ std::vector<Section> price_sections(std::span<const PricedLadder> ladders, const
     return out;
 }
 
+std::vector<std::string> restriction_text(std::span<const PricedLadder> ladders, const Restriction& restriction) {
+    std::vector<std::string> out{fmt::format("{}: the fastest of those alone {}.", title_of(restriction),
+                                             !restriction.deterministic ? "whose rows have equal bits whatever the number of rows"
+                                             : restriction.batch_invariant
+                                                 ? "whose rows have equal bits whatever the number of rows, and whose dgamma "
+                                                   "has equal bits from run to run"
+                                                 : "whose dgamma has equal bits from run to run")};
+    const auto known = [](const PricedLadder& ladder) {
+        return ladder.known == Known::by_bits ? "bits were compared where the trials ran"
+                                              : "by the kernels' source, bits were not compared";
+    };
+    if (!restriction.batch_invariant) {
+        const auto compared = std::ranges::count(ladders, Known::by_bits, &PricedLadder::known);
+        out.push_back(fmt::format("Of {} of {} problems bits were compared where the trials ran, of the others it is the kernels' source.",
+                                  compared, ladders.size()));
+        return out;
+    }
+    for (const PricedLadder& ladder : ladders) {
+        if (!ladder.row_class.empty()) {
+            out.push_back(fmt::format("{}: class {}, {}.", ladder.name, ladder.row_class, known(ladder)));
+        }
+    }
+    return out;
+}
+
 Section bits_section(const Results& results) {
     Section section{"Bits", Table("problems|>compared|>rows differ|>dgamma differs|>classes|>of them contradicted"),
                     "rows: of a row alone and within batches; dgamma: from launch to launch; contradicted: classes whose rows "

@@ -137,6 +137,24 @@ def check_best(folder, cxx, results, printed):
     return faults
 
 
+def check_remarks(folder, cxx, results, printed):
+    """What was chosen by equal bits says so."""
+    faults = []
+    for option, title, of_each in (("--batch-invariant", "Batch-invariant: the fastest of those alone whose rows", ": class t"),
+                                   ("--deterministic", "Deterministic: the fastest of those alone whose dgamma", "problems bits were compared")):
+        for language in ("cpp", "triton"):
+            text = printed(f"best {{}} {option} --format {language}")
+            if title not in text or of_each not in text or title in printed(f"best {{}} --format {language}"):
+                faults.append(f"best {option} --format {language} does not say so, or best does")
+            if language == "cpp":
+                faults += [] if len(run_cpp(cxx, folder, text, "print(normtune_best::entries[0].launch);", axes_of(results))) == 1 else ["best.h: no launch"]
+    for language in ("cpp", "python"):
+        text = printed(f"fit {{}} --batch-invariant --deterministic --tolerance 60% --hold-out none --format {language}")
+        for words in ("are of one class, whose rows have equal bits whatever the number of rows (compared on 0 of ", "No step has a dgamma of other bits"):
+            faults += [] if words in text else [f"fit --format {language} does not say: {words}"]
+    return faults
+
+
 def check_fit(folder, cxx, results, printed, words, axes):
     """Each fitted shape's launch, by either language, is a configuration that was measured there within the tolerance."""
     faults = []
@@ -179,9 +197,9 @@ def main():
         more = with_more_problems(json.loads(text))
         (folder.work / "more.json").write_text(json.dumps(more))
 
-        def printed(command, file="recorded.json"):
+        def printed(command, file="recorded.json", codes=(0,)):
             result = folder.run("normtune " + command.format(file))
-            if result.returncode != 0 or result.stderr:
+            if result.returncode not in codes or (result.stderr and not result.returncode):
                 raise SystemExit(f"{command}: exit {result.returncode}: {result.stderr.decode()}")
             return result.stdout.decode()
 
@@ -189,6 +207,8 @@ def main():
         faults += check_fit(folder.work, arguments.cxx, results, printed, "", axes_of(results))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "--axes threads_per_row,num_warps --hold-out none",
                             ["num_warps", "threads_per_row"])
+        faults += check_remarks(folder.work, arguments.cxx, results, lambda command: printed(command, codes=(0, 3)))
+        faults += check_fit(folder.work, arguments.cxx, results, printed, "--mode forward --batch-invariant --tolerance 60% --hold-out none", axes_of(results))
     print("\n".join(faults))
     return 1 if faults else 0
 

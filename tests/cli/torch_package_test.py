@@ -199,7 +199,7 @@ def main():
         (folder.work / "cpu.json").write_text(json.dumps(results))
         equal = folder.run("normtune best results.json --format torch --out equal --batch-invariant")
         table = folder.work / "equal/normtune_kernels/kernels.txt"
-        if equal.returncode != 0 or not table.exists() or table.read_text().count("\nstep ") == 0:
+        if equal.returncode != 0 or not table.exists() or table.read_text().count("\nstep ") == 0 or "\n# Batch-invariant: " not in table.read_text():
             faults.append(f"--batch-invariant: {equal.returncode} {equal.stderr.decode()}")
         for words, expected in [("results.json --format torch", "--format torch and --out DIR"), ("results.json --out other", "--format torch and --out DIR"),
                                 ("results.json --format torch --out package", "package"), ("cpu.json --format torch --out other", "has cubins"),

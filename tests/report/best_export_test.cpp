@@ -32,7 +32,7 @@ TEST(BestExport, TheCodeSaysWhichDeviceItsNumbersAreFrom) {
     results.environment.device.name = "Made \"GPU\"\n##[error]";
     results.environment.device.arch = "sm_90";
     ExportedWinners exported = exported_winners({&results, 1});
-    exported.proposal = {"Nobody measured \"\"\" sm_120.", "Risk: not known."};
+    exported.remarks = {"Nobody measured \"\"\" sm_120.", "Risk: not known."};
     const std::string cpp = winners_cpp(exported);
     const std::string python = winners_triton(exported);
     EXPECT_NE(cpp.find("measured_on = \"Made ?GPU??x0a?#[error]\";"), std::string::npos) << cpp;

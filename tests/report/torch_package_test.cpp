@@ -227,6 +227,14 @@ TEST(TorchPackage, ACooperativeLaunchIsNeverLargerThanOneThatWasMeasured) {
     EXPECT_NE(table.devices[0].choose(work, 50, 66), nullptr);
 }
 
+TEST(TorchPackage, TheTableSaysWhatItsWinnersWereChosenBy) {
+    const Results results = results_of({cases[0]});
+    const std::vector<std::string> remarks{"Batch-invariant: …", "of two\nlines"};
+    const TorchPackage package = torch_package({&results, 1}, remarks);
+    EXPECT_NE(package.table.find("\n# Batch-invariant: …\n# of two?lines\n"), std::string::npos) << package.table;
+    EXPECT_EQ(table_of(package).devices.size(), 1u);
+}
+
 TEST(TorchPackage, ADeviceIsFoundByItsNameThenByItsArchitecture) {
     std::vector<Results> runs{results_of({cases[0]}), results_of({cases[1]})};
     runs[1].environment.device.name = "Another";

@@ -23,7 +23,8 @@ struct LeftOut {
 /// The winners that (op, mode, dtype, casting, rows, cols, offset, row stride) names.
 struct ExportedWinners {
     DeviceInfo device;
-    std::vector<std::string> proposal;   // that they are for another device, and the risk: paragraphs for the head of the code
+    std::vector<std::string>
+        remarks;  // that they are for another device, and the risk; what they were chosen by: paragraphs for the head of the code
     std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
     LeftOut left_out;
 };

@@ -49,6 +49,13 @@ std::string about(const Fit& fit) {
     if (!fit.held_out.shapes.empty()) {
         out += fmt::format("Held out: {}.\n", summary_text(fit.on_held_out));
     }
+    if (fit.restriction.batch_invariant) {
+        out += fmt::format("The steps for an N are of one class, whose rows have equal bits whatever the number of rows (compared on {} of {} shapes).\n",
+                           fit.compared, fit.fitted.shapes.size());
+    }
+    if (fit.restriction.deterministic) {
+        out += "No step has a dgamma of other bits from run to run.\n";
+    }
     if (fit.traffic && fit.traffic->ladder.judged > 0) {
         out += fmt::format("Over the batches of {} it is expected to lose {}.\n", harmless(fit.traffic->counts.file),
                            expected_loss_text(*fit.traffic));

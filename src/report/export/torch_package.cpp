@@ -78,8 +78,11 @@ public:
         }
     }
 
-    std::string table() const {
+    std::string table(std::span<const std::string> remarks) const {
         std::string out = "normtune_kernels 2\n";
+        for (const std::string& remark : remarks) {
+            out += fmt::format("# {}\n", printable(remark));
+        }
         for (const TorchCode& code : out_.codes) {
             out += fmt::format("code {}\n", code.file);
         }
@@ -156,7 +159,7 @@ private:
 
 }  // namespace
 
-TorchPackage torch_package(std::span<const Results> runs) {
+TorchPackage torch_package(std::span<const Results> runs, std::span<const std::string> remarks) {
     std::map<std::tuple<std::string, std::string>, std::vector<Results>> devices;
     for (const Results& run : runs) {
         const DeviceInfo& device = run.environment.device;
@@ -178,7 +181,7 @@ TorchPackage torch_package(std::span<const Results> runs) {
         out.left_out.add(exported.left_out);
         writer.device(device, exported.winners);
     }
-    out.table = writer.table();
+    out.table = writer.table(remarks);
     return out;
 }
 

@@ -34,12 +34,13 @@ struct TorchCode {
 struct TorchPackage {
     std::vector<DeviceInfo> devices;  // one each that results are of
     std::vector<TorchCode> codes;     // each once, whatever it serves
-    std::string table;                // kernels.txt
+    std::string table;                // kernels.txt; lines that begin with # are remarks
     std::size_t winners = 0;
     LeftOut left_out;  // of all devices
 };
 
 /// Throws InputError: a device whose code is no cubin, or no winner.
-TorchPackage torch_package(std::span<const Results> runs);
+/// `remarks`: what the winners were chosen by, for the table.
+TorchPackage torch_package(std::span<const Results> runs, std::span<const std::string> remarks = {});
 
 }  // namespace normtune

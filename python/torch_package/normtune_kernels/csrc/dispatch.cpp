@@ -296,7 +296,7 @@ Table Table::read(std::string_view text) {
         } else if (word == "step" && entry != nullptr) {
             entry->push_back(read_step(line));
             wrong = !line.good() || !makes_sense(entry->back(), out.codes.size()) ? "a step has 24 members" : nullptr;
-        } else if (!word.empty()) {
+        } else if (!word.empty() && word.front() != '#') {
             wrong = "neither a code, a device, an entry of a device nor a step of an entry";
         }
         if (wrong != nullptr) {
