@@ -78,7 +78,7 @@ const ProblemRanking& ranking_of(const ProblemAudit& problem) {
 std::vector<LossGroup> heuristic_groups(const Audit& audit, std::size_t heuristic) {
     return grouped<LossGroup>(audit.problems, ranking_of, [&](LossGroup& group, const ProblemAudit& problem) {
         const Standing* best = problem.heuristics[heuristic].best;
-        group.add(*problem.ranking, best != nullptr ? std::optional(best->loss()) : std::nullopt);
+        group.add(*problem.ranking, best != nullptr ? std::optional(best->estimate()) : std::nullopt);
     });
 }
 
@@ -86,7 +86,7 @@ std::vector<RuleGroup> rule_groups(const Audit& audit, std::size_t rule) {
     return grouped<RuleGroup>(audit.problems, ranking_of, [&](RuleGroup& group, const ProblemAudit& problem) {
         const RuleLoss& loss = problem.rules[rule];
         ++group.findings[static_cast<std::size_t>(loss.finding)];
-        group.add(*problem.ranking, loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->loss()) : std::nullopt);
+        group.add(*problem.ranking, loss.finding == RuleFinding::judged ? std::optional(loss.best_kept->estimate()) : std::nullopt);
     });
 }
 

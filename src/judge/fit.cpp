@@ -41,13 +41,19 @@ std::vector<Group> group_by_operation(const std::vector<ProblemRanking>& ranking
     return groups;
 }
 
-ShapeSummary summarise(const std::vector<const ShapeLosses*>& shapes, const LossOn& loss_on) {
+/// What a rule loses on a shape; empty: it cannot be judged there.
+using EstimateOn = std::function<std::optional<LossEstimate>(const ShapeLosses&)>;
+
+ShapeSummary summarise(const std::vector<const ShapeLosses*>& shapes, const EstimateOn& estimate_on) {
     ShapeSummary out;
     for (const ShapeLosses* shape : shapes) {
-        const double loss = loss_on(*shape);
-        out.add(*shape, loss == not_measured ? std::nullopt : std::optional(loss));
+        out.add(*shape, estimate_on(*shape));
     }
     return out;
+}
+
+std::optional<LossEstimate> ladder_estimate(const std::optional<Ladder>& ladder, const ShapeLosses& shape) {
+    return ladder ? shape.estimate(ladder->prescription(shape.rows, shape.cols)) : std::nullopt;
 }
 
 std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes) {
@@ -59,15 +65,15 @@ std::vector<const ShapeLosses*> pointers(const std::vector<ShapeLosses>& shapes)
     return out;
 }
 
-/// The most that the best obeying configuration loses on the problems of a shape.
-double rule_loss(const ThumbRule& rule, const ShapeLosses& shape) {
-    double most = std::numeric_limits<double>::lowest();
+/// The most that the best obeying configuration loses on the problems of a shape; empty: none obeys on one of them.
+std::optional<LossEstimate> rule_estimate(const ThumbRule& rule, const ShapeLosses& shape) {
+    std::optional<LossEstimate> most;
     for (const ProblemRanking* ranking : shape.rankings) {
         const Standing* best = rule.obeying(*ranking).best;
         if (best == nullptr) {
-            return not_measured;
+            return std::nullopt;
         }
-        most = std::max(most, best->loss());
+        most = !most || best->loss() > most->loss ? best->estimate() : most;
     }
     return most;
 }
@@ -97,14 +103,14 @@ Rival compare_with(const ThumbRule& rule, const Group& group, const Fit& fit, co
     const Losses fitted = all.only([&](const ShapeLosses& shape) { return same_shape(fit.fitted, shape) != nullptr; });
     const std::optional<Ladder> same_axes = fit_ladder(fitted, settings.tolerance);
     const std::vector<ShapeLosses>& judged_on = fit.held_out.shapes.empty() ? fit.fitted.shapes : fit.held_out.shapes;
-    const LossOn by_rule = [&](const ShapeLosses& shape) { return rule_loss(rule, shape); };
-    const LossOn by_same_axes = [&](const ShapeLosses& shape) { return ladder_loss(same_axes, *same_shape(all, shape)); };
-    const LossOn by_ladder = [&](const ShapeLosses& shape) { return ladder_loss(fit.ladder, shape); };
+    const EstimateOn by_rule = [&](const ShapeLosses& shape) { return rule_estimate(rule, shape); };
+    const EstimateOn by_same_axes = [&](const ShapeLosses& shape) { return ladder_estimate(same_axes, *same_shape(all, shape)); };
+    const EstimateOn by_ladder = [&](const ShapeLosses& shape) { return ladder_estimate(fit.ladder, shape); };
     std::vector<const ShapeLosses*> common;
     for (const ShapeLosses& shape : judged_on) {
-        const bool obeyed = by_rule(shape) != not_measured;
+        const bool obeyed = by_rule(shape).has_value();
         rival.obeyed += obeyed ? 1U : 0U;
-        if (obeyed && by_same_axes(shape) != not_measured && by_ladder(shape) != not_measured) {
+        if (obeyed && by_same_axes(shape) && by_ladder(shape)) {
             common.push_back(&shape);
         }
     }
@@ -138,7 +144,7 @@ void fit_to_traffic(Fit& fit, const FitSettings& settings) {
         fit.traffic->by_steps.push_back({ladder.ladder.steps(), best_us > 0 ? ladder.us_per_token / best_us : 0});
     }
     fit.ladder = worthwhile(ladders, best_us).ladder;
-    judge_ladder(*fit.traffic, fit.fitted, *fit.ladder, fit.traits);
+    judge_ladder(*fit.traffic, *fit.ladder);
     const Launcher by_ladder = [&](std::int64_t rows, std::int64_t cols) {
         const std::size_t prescription = fit.ladder->prescription(rows, cols);
         return [prescription](const ShapeLosses& shape) { return shape.losses[prescription]; };
@@ -148,7 +154,8 @@ void fit_to_traffic(Fit& fit, const FitSettings& settings) {
         for (const TrafficSite& site : sites) {
             for (const TrafficSite::Point& point : site.points) {
                 if (!losses.contains(point.shape)) {
-                    losses.emplace(point.shape, rule_loss(rule, *point.shape));
+                    const std::optional<LossEstimate> loss = rule_estimate(rule, *point.shape);
+                    losses.emplace(point.shape, loss ? loss->loss : not_measured);
                 }
             }
         }
@@ -231,7 +238,7 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
     }
     look_at_bits(out);
     out.within = out.ladder && out.in_the_way.empty() && out.differ_at.empty();
-    const LossOn by_ladder = [&](const ShapeLosses& shape) { return ladder_loss(out.ladder, shape); };
+    const EstimateOn by_ladder = [&](const ShapeLosses& shape) { return ladder_estimate(out.ladder, shape); };
     out.on_fitted = summarise(pointers(out.fitted.shapes), by_ladder);
     out.on_held_out = summarise(pointers(out.held_out.shapes), by_ladder);
     for (const ThumbRule& rule : settings.rivals) {

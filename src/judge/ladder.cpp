@@ -66,14 +66,14 @@ public:
 
     struct Loss {
         std::size_t number = 0;
-        double loss = 0;
+        LossEstimate loss;
     };
     /// What the trials of a problem lose, by the prescriptions that each follows.
     std::vector<Loss> losses_on(const ProblemRanking& ranking) {
         std::vector<Loss> out;
         for (const Standing& standing : ranking.standings) {
             for (const Prescription& it : followed_by(*standing.record->candidate.configuration(), ranking.problem(), decided_, traits_)) {
-                out.push_back({number_of(it), standing.loss()});
+                out.push_back({number_of(it), standing.estimate()});
             }
         }
         return out;
@@ -256,19 +256,27 @@ Losses losses_of(const std::vector<const ProblemRanking*>& rankings, const std::
     Losses out{decided, found.in_order(order), {}};
     std::map<std::pair<std::int64_t, std::int64_t>, ShapeLosses> shapes;
     for (std::size_t i = 0; i < rankings.size(); ++i) {
-        std::vector<double> least(order.size(), not_measured);  // by number
+        std::vector<LossEstimate> least(order.size(), {not_measured, 0});  // by number
         for (const auto& [number, loss] : losses[i]) {
-            least[number] = least[number] == not_measured ? loss : std::min(least[number], loss);
+            if (least[number].loss == not_measured || loss.loss < least[number].loss) {
+                least[number] = loss;
+            }
         }
         const Shape& shape = rankings[i]->problem().shape;
         ShapeLosses& at = shapes[{shape.cols, shape.rows}];
         at.rows = shape.rows;
         at.cols = shape.cols;
         at.losses.resize(order.size(), std::numeric_limits<double>::lowest());
+        at.half_widths.resize(order.size(), 0);
         at.rankings.push_back(rankings[i]);
         for (std::size_t p = 0; p < order.size(); ++p) {
-            double& loss = at.losses[p];
-            loss = loss == not_measured || least[order[p]] == not_measured ? not_measured : std::max(loss, least[order[p]]);
+            const LossEstimate& here = least[order[p]];
+            if (here.loss == not_measured) {
+                at.losses[p] = not_measured;
+            } else if (at.losses[p] != not_measured && here.loss > at.losses[p]) {
+                at.losses[p] = here.loss;
+                at.half_widths[p] = here.half_width;
+            }
         }
     }
     for (auto& [place, shape] : shapes) {

@@ -31,7 +31,14 @@ struct ShapeLosses {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
     std::vector<const ProblemRanking*> rankings;
-    std::vector<double> losses;  // by prescription; not_measured where no configuration that follows it was
+    std::vector<double> losses;       // by prescription; not_measured where no configuration that follows it was
+    std::vector<double> half_widths;  // of these losses' 95% intervals
+
+    /// Empty: not measured.
+    std::optional<LossEstimate> estimate(std::size_t prescription) const {
+        return losses[prescription] == not_measured ? std::nullopt
+                                                    : std::optional(LossEstimate{losses[prescription], half_widths[prescription]});
+    }
 };
 
 struct Losses {

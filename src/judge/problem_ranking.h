@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "judge/loss_summary.h"
 #include "store/results.h"
 
 namespace normtune {
@@ -18,6 +19,7 @@ struct TimeRatio {
 
     /// How much slower than the winner it is, by the estimate.
     double loss() const { return ratio - 1; }
+    LossEstimate estimate() const { return {loss(), (high - low) / 2}; }
 };
 
 struct Standing : TimeRatio {

@@ -178,7 +178,7 @@ bool admits(const Restriction& restriction, const Record& record) {
 PriceSummary PricedLadder::price() const {
     PriceSummary out;
     for (const PricedChoice& choice : choices) {
-        out.add(choice, choice.taken == nullptr ? std::nullopt : std::optional(choice.time.loss()));
+        out.add(choice, choice.taken == nullptr ? std::nullopt : std::optional(choice.time.estimate()));
     }
     return out;
 }

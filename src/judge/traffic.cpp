@@ -133,17 +133,6 @@ std::vector<std::int64_t> worth_measuring(const std::vector<SiteTraffic>& sites,
     return {out.begin(), out.end()};
 }
 
-/// Half the 95% interval of what a prescription loses on a shape, on the problem where it loses most.
-double half_width_on(const ShapeLosses& shape, const Prescription& prescription, const std::vector<Axis>& decided,
-                     const BackendTraits& traits) {
-    const Standing* most = nullptr;
-    for (const ProblemRanking* ranking : shape.rankings) {
-        const Standing* standing = fastest_follower(*ranking, prescription, decided, traits);
-        most = standing != nullptr && (most == nullptr || standing->ratio > most->ratio) ? standing : most;
-    }
-    return most == nullptr ? 0 : (most->high - most->low) / 2;
-}
-
 /// How much of the ladder's time rests on each configuration on each shape, in µs of the winner there a token.
 using Weights = std::map<std::pair<const ShapeLosses*, std::size_t>, double>;
 
@@ -276,7 +265,7 @@ TrafficFit traffic_over(std::vector<TrafficSite> sites, const TokenCounts& count
     return out;
 }
 
-void judge_ladder(TrafficFit& traffic, const Losses& losses, const Ladder& ladder, const BackendTraits& traits) {
+void judge_ladder(TrafficFit& traffic, const Ladder& ladder) {
     Weights weights;
     double judged = 0;
     double all = 0;
@@ -309,7 +298,7 @@ void judge_ladder(TrafficFit& traffic, const Losses& losses, const Ladder& ladde
     double variance = 0;
     for (const auto& [where, us] : weights) {
         traffic.rests_on.push_back(where);
-        const double half = us * half_width_on(*where.first, losses.prescriptions[where.second], losses.decided, traits);
+        const double half = us * where.first->half_widths[where.second];
         variance += half * half;
     }
     traffic.half_width = judged > 0 ? std::sqrt(variance) / traffic.ladder.best_us_per_token : 0;

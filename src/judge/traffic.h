@@ -123,6 +123,6 @@ TrafficFit traffic_over(std::vector<TrafficSite> sites, const TokenCounts& count
                         const std::vector<std::string>& models);
 
 /// Sets what the ladder takes, by site and in all.
-void judge_ladder(TrafficFit& traffic, const Losses& losses, const Ladder& ladder, const BackendTraits& traits);
+void judge_ladder(TrafficFit& traffic, const Ladder& ladder);
 
 }  // namespace normtune

@@ -51,11 +51,7 @@ TransferredWinner transferred(const ProblemRanking& from, const ProblemRanking& 
 std::vector<LossGroup> groups_of(const std::vector<TransferredWinner>& problems) {
     const auto ranking_of = [](const TransferredWinner& winner) -> const ProblemRanking& { return *winner.to; };
     return grouped<LossGroup>(problems, ranking_of, [](LossGroup& group, const TransferredWinner& winner) {
-        std::optional<double> loss;
-        if (winner.there != nullptr) {
-            loss = winner.there->loss();
-        }
-        group.add(*winner.to, loss);
+        group.add(*winner.to, winner.there != nullptr ? std::optional(winner.there->estimate()) : std::nullopt);
     });
 }
 
@@ -94,7 +90,7 @@ Transfer transfer(std::span<const ProblemRanking> from, std::span<const ProblemR
     out.groups = groups_of(out.problems);
     for (const TransferredWinner& winner : out.problems) {
         out.again += winner.again ? 1U : 0U;
-        out.after.add(*winner.to, winner.again ? 0 : winner.there->loss());
+        out.after.add(*winner.to, winner.again ? LossEstimate{} : winner.there->estimate());
     }
     return out;
 }

@@ -39,7 +39,7 @@ ShapeSummary served_by(const Fit& fit, std::size_t band, std::size_t step) {
         const bool in_step =
             shape.rows > above(steps, step, &Ladder::Step::rows_to) && (shape.rows <= steps[step].rows_to || step + 1 == steps.size());
         if (in_band && in_step) {
-            out.add(shape, shape.losses[steps[step].prescription]);
+            out.add(shape, shape.estimate(steps[step].prescription));
         }
     }
     return out;
@@ -120,6 +120,11 @@ Section losses(const Fit& fit) {
     return section;
 }
 
+/// Without its interval: the table is wide.
+std::string most_text(const ShapeSummary& summary) {
+    return summary.judged == 0 ? "-" : loss_text(summary.worst);
+}
+
 Section rivals(const Fit& fit) {
     const bool held_out = !fit.held_out.shapes.empty();
     Section section{fmt::format("Beside rules of thumb, on the {} shapes", held_out ? "held-out" : "fitted"),
@@ -131,9 +136,9 @@ Section rivals(const Fit& fit) {
     const std::size_t shapes = held_out ? fit.held_out.shapes.size() : fit.fitted.shapes.size();
     for (const Rival& rival : fit.rivals) {
         section.table.add({rival.name, joined(rival.decides), fmt::format("{}/{}", rival.obeyed, shapes),
-                           fmt::format("{}/{}", rival.rule.judged, shapes), mean_text(rival.rule), worst_text(rival.rule),
+                           fmt::format("{}/{}", rival.rule.judged, shapes), mean_text(rival.rule), most_text(rival.rule),
                            rival.ladder_steps ? fmt::format("{}", *rival.ladder_steps) : "none", mean_text(rival.same_axes),
-                           worst_text(rival.same_axes), mean_text(rival.ladder), worst_text(rival.ladder)});
+                           most_text(rival.same_axes), mean_text(rival.ladder), most_text(rival.ladder)});
     }
     return section;
 }
@@ -168,8 +173,8 @@ std::string fit_title(const Fit& fit) {
 
 std::string summary_text(const ShapeSummary& summary) {
     return summary.judged == 0 ? fmt::format("none of {} shapes judged", summary.places)
-                               : fmt::format("mean {}, worst {} ({} of {} shapes judged)", loss_text(summary.mean),
-                                             loss_text(summary.worst), summary.judged, summary.places);
+                               : fmt::format("mean {}, worst {} ({} of {} shapes judged)", mean_text(summary),
+                                             worst_text(summary), summary.judged, summary.places);
 }
 
 std::vector<Section> fit_sections(std::span<const Fit> fits) {

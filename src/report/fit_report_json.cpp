@@ -48,6 +48,7 @@ json summary_json(const ShapeSummary& summary) {
     return {{"shapes", summary.places},
             {"judged", summary.judged},
             {"mean_loss", json_if(judged, summary.mean)},
+            {"mean_half_width", json_if(judged && std::isfinite(summary.mean_half_width()), summary.mean_half_width())},
             {"worst_loss", json_if(judged, summary.worst)}};
 }
 

@@ -1,5 +1,7 @@
 #include "report/loss_group_json.h"
 
+#include <cmath>
+
 #include "report/json_document.h"
 
 namespace normtune {
@@ -11,6 +13,7 @@ nlohmann::json loss_group_json(const LossGroup& group) {
             {"problems", group.places},
             {"judged", group.judged},
             {"mean_loss", json_if(judged, group.mean)},
+            {"mean_half_width", json_if(judged && std::isfinite(group.mean_half_width()), group.mean_half_width())},
             {"worst_loss", json_if(judged, group.worst)},
             {"worst_problem", json_if(judged, judged ? group.worst_on->problem().key() : "")}};
 }

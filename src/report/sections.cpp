@@ -120,12 +120,16 @@ std::string loss_text(double loss) {
 }
 
 std::string loss_text(const TimeRatio& time) {
-    if (time.low == time.high) {
-        return loss_text(time.loss());
+    return loss_text(time.estimate());
+}
+
+std::string loss_text(const LossEstimate& loss) {
+    if (loss.half_width == 0) {
+        return loss_text(loss.loss);
     }
-    const double half = (time.high - time.low) / 2;
     constexpr double says_nothing = 10;  // ten times the time, either way
-    return loss_text(time.loss()) + (half < says_nothing ? fmt::format(" ±{:.1f}", half * 100) : " ±?");
+    const double percent = loss.half_width * 100;
+    return loss_text(loss.loss) + (loss.half_width < says_nothing ? fmt::format(" ±{:.{}f}", percent, percent < 0.05 ? 2 : 1) : " ±?");
 }
 
 }  // namespace normtune

@@ -38,18 +38,19 @@ std::string loss_text(double loss);
 std::string limit_text(double limit_ratio);
 /// "1.3% ±0.4", with half of the interval in percentage points; "±?" where it is not known.
 std::string loss_text(const TimeRatio& time);
-/// "41/42", "0.4%" and "1.9%"; "-" where nothing was judged.
+std::string loss_text(const LossEstimate& loss);
+/// "41/42", "0.4% ±0.1" and "1.9% ±0.3"; "-" where nothing was judged.
 template <typename Place>
 std::string judged_text(const LossSummary<Place>& losses) {
     return std::to_string(losses.judged) + "/" + std::to_string(losses.places);
 }
 template <typename Place>
 std::string mean_text(const LossSummary<Place>& losses) {
-    return losses.judged == 0 ? "-" : loss_text(losses.mean);
+    return losses.judged == 0 ? "-" : loss_text(LossEstimate{losses.mean, losses.mean_half_width()});
 }
 template <typename Place>
 std::string worst_text(const LossSummary<Place>& losses) {
-    return losses.judged == 0 ? "-" : loss_text(losses.worst);
+    return losses.judged == 0 ? "-" : loss_text(LossEstimate{losses.worst, losses.worst_half_width});
 }
 
 }  // namespace normtune

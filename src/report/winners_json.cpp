@@ -47,6 +47,7 @@ nlohmann::json price_json(const PricedLadder& ladder) {
             {"row_class", ladder.row_class},
             {"compared", ladder.known == Known::by_bits},
             {"mean", json_if(price.judged > 0, price.mean)},
+            {"mean_half_width", json_if(price.judged > 0 && std::isfinite(price.mean_half_width()), price.mean_half_width())},
             {"worst", json_if(price.judged > 0, price.worst)},
             {"shapes", json_list(ladder.choices, choice_json)}};
 }

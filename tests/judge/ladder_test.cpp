@@ -30,7 +30,7 @@ Losses by_hand(const std::vector<Hand>& shapes) {
         out.prescriptions.push_back(prescription);
     }
     for (const Hand& shape : shapes) {
-        out.shapes.push_back({shape.rows, shape.cols, {}, shape.losses});
+        out.shapes.push_back({shape.rows, shape.cols, {}, shape.losses, std::vector<double>(shape.losses.size())});
     }
     return out;
 }
