@@ -32,6 +32,8 @@ struct SideBySide {
 double time_of(const Record& record);
 /// Median of an empty launch in the same rounds. Sweeps from before empty launches were in the finals: in the record's other rounds. µs.
 double floor_of(const Record& record);
+/// Of times below it, µs, an empty launch is a part that tables state.
+inline constexpr double floor_counts_below_us = 10;
 
 /// One a problem with a measured candidate, in the order of the records; of a problem in several runs the one that started last holds.
 /// They point into `runs`. Throws InputError: runs of several devices.

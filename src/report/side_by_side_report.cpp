@@ -15,6 +15,13 @@ constexpr std::string_view columns_note =
 constexpr std::string_view dependent_columns_note =
     "dependent: launched while the launch ahead ends (docs/measuring.md): not comparable with plain launches.\n";
 
+constexpr std::string_view floor_column_note = "floor: what an empty launch took beside normtune's, us, where that is below 10.\n";
+
+/// Of which an empty launch is a part that counts (docs/measuring.md).
+bool is_short(const Record* own) {
+    return own != nullptr && time_of(*own) < floor_counts_below_us && floor_of(*own) > 0;
+}
+
 /// Four digits, or all before the point.
 std::string microseconds(double us) {
     return us < 999.95 ? fmt::format("{:#.4g}", us) : fmt::format("{:.0f}", us);
@@ -44,8 +51,9 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
             }
         }
     }
-    Section rows{"Side by side", Table("problem|>normtune us|>limit"),
-                 std::string(columns_note) + std::string(dependent ? dependent_columns_note : "")};
+    const bool any_short = std::ranges::any_of(problems, [](const SideBySide& problem) { return is_short(problem.own()); });
+    Section rows{"Side by side", Table(any_short ? "problem|>normtune us|>limit|>floor" : "problem|>normtune us|>limit"),
+                 std::string(columns_note) + std::string(any_short ? floor_column_note : "") + std::string(dependent ? dependent_columns_note : "")};
     for (const Contestant& contestant : contestants) {
         rows.table.add_column(contestant_heading(contestant), Align::right);
     }
@@ -54,6 +62,9 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
         const Record* const own = problem.own();
         std::vector<std::string> cells{problem.problem->key(), own == nullptr ? "-" : microseconds(time_of(*own)),
                                        own == nullptr ? "-" : limit_text(own->measurement->limit_ratio)};
+        if (any_short) {
+            cells.push_back(is_short(own) ? fmt::format("{:.2f}", floor_of(*own)) : "");
+        }
         for (const Contestant& contestant : contestants) {
             const auto found = problem.best.find(contestant);
             cells.push_back(found == problem.best.end() ? "-" : microseconds(time_of(*found->second)));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/side_by_side.h"
 #include "report/table.h"
 #include "report/winners.h"
 #include "support/escape.h"
@@ -61,12 +62,11 @@ Table one_line_each(const std::vector<Winner>& winners) {
 
 /// What of a short kernel's time is its launch; empty where no winner is short.
 std::string floor_note(const std::vector<Winner>& winners) {
-    constexpr double short_us = 10;
     double least = 0;
     double most = 0;
     for (const Winner& winner : winners) {
         const Measurement& m = *winner.record->measurement;
-        if (m.p50_us < short_us && m.floor_us > 0) {
+        if (m.p50_us < floor_counts_below_us && m.floor_us > 0) {
             least = least == 0 ? m.floor_us : std::min(least, m.floor_us);
             most = std::max(most, m.floor_us);
         }

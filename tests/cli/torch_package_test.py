@@ -155,12 +155,19 @@ def check_with_torch(package, work):
         f"for rows in (2, 1): nt.rms_norm(torch.randn(rows, {STRIDE}).half()[..., :4096], w)\n"
         f"nt.rms_norm(torch.randn(1, 1, {STRIDE}).half()[..., :4096], w)\nnt.rms_norm(torch.randn(1, 4096).half(), w)\n"
         "print(tuple(nt.calls().values()))", **fake)
+    # Of a package that says that bits are equal they are compared, and one that differs is told.
+    table = package / "normtune_kernels/kernels.txt"
+    lines = table.read_text().splitlines(True)
+    table.write_text(lines[0] + "# Batch-invariant and deterministic: the fastest of those alone …\n" + "".join(lines[1:]))
+    run("equal bits:", "bits of rows or dgamma compared, 0 differ", *check, "--calls", "1", **fake)
+    run("other bits:", "1 True", "-c", "import torch, normtune_kernels.check as c\nof = c.bits_of\nc.bits_of = lambda t: of(t) + (t.shape[0] == 2)\n"
+        "print(1, c.check_bits(c.tuned()[:1], ['cpu']) > 0)", **fake)
+    table.write_text("".join(lines))
     for words, code, expected in [((), 1, "bench: this times a GPU"), (("--shapes", "8x"), 2, "argument --shapes: invalid shapes value: '8x'")]:
         refused = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.bench", *words], env=environment, capture_output=True, text=True)
         if refused.returncode != code or expected not in refused.stderr or "Traceback" in refused.stderr:
             faults.append(f"bench {words}: {refused.returncode} {refused.stderr}")
-    table = package / "normtune_kernels/kernels.txt"
-    table.write_text(table.read_text().splitlines()[0] + "\nstep\n")
+    table.write_text(lines[0] + "step\n")
     spoilt = subprocess.run([sys.executable, "-W", "ignore", "-c", "import normtune_kernels"], env=environment, capture_output=True, text=True)
     if "kernels.txt:2: neither a code" not in spoilt.stderr:
         faults.append(f"a spoilt table: {spoilt.stderr}")

@@ -42,6 +42,19 @@ TEST(SideBySideReport, MeansAreOfOperationsWithSeveralProblems) {
               "operation,problems,geometric mean,least,limit at most\r\nrms_norm/forward/bf16/llama,2,1.500x,1.500x,1.10x\r\n");
 }
 
+TEST(SideBySideReport, ShortTimesStandBesideTheFloor) {
+    Results results;
+    results.records = {measured_record(problem_of(8, 128), 1, 2.5, 0), measured_record(problem_of(16, 128), 1, 10, 0)};
+    results.records[0].measurement->floor_us = 0.817;
+    results.records[1].measurement->floor_us = 0.9;
+    const std::vector<SideBySide> problems = side_by_side({&results, 1});
+    const std::vector<Section> sections = side_by_side_sections(problems);
+    EXPECT_EQ(sections[0].table.csv(),
+              "problem,normtune us,limit,floor,fastest other\r\nrms_norm/forward/bf16/llama/8x128,2.500,1.10x,0.82,-\r\n"
+              "rms_norm/forward/bf16/llama/16x128,10.00,1.10x,,-\r\n");
+    EXPECT_NE(sections[0].note.find("floor: what an empty launch took"), std::string::npos);
+}
+
 TEST(SideBySideReport, OfNothingThereIsASentence) {
     const std::vector<Section> sections = side_by_side_sections({});
     ASSERT_EQ(sections.size(), 1u);

@@ -2,7 +2,7 @@
 
     python -m normtune_kernels.check [--calls 1000] [--seed 0] [--device cuda]
 
-On several GPUs each call's tensors are on one of them, drawn at random, and at times another is the current one.
+Of a package of --batch-invariant or --deterministic it compares bits as well: of rows alone and in batches, of dgamma from call to call. On several GPUs each call's tensors are on one of them, drawn at random, and at times another is the current one.
 """
 
 import argparse
@@ -19,9 +19,13 @@ DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 UNIT = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float32: 2.0**-24}  # of a rounding to nearest
 
 
+def table():
+    return (pathlib.Path(__file__).parent / "kernels.txt").read_text().splitlines()
+
+
 def tuned():
     """(columns, row stride, dtype, dtype of weights, casting, offset) of the package's entries, forward ones."""
-    words = [line.split() for line in (pathlib.Path(__file__).parent / "kernels.txt").read_text().splitlines() if line.startswith("entry ")]
+    words = [line.split() for line in table() if line.startswith("entry ")]
     return sorted({(int(w[8]), int(w[9]), w[3], w[4], w[5], int(w[7])) for w in words if w[2] == "forward"})
 
 
@@ -131,6 +135,73 @@ def called(draw, entry, device, streams):
     return errors, what
 
 
+def bits_of(t):
+    return t.detach().contiguous().view(torch.int32 if t.dtype == torch.float32 else torch.int16)
+
+
+def outputs(entry, x, residual, dy, ds, weight):
+    """Outputs and gradients of both operations, and the gradients of gamma; None: some of it was done by the reference."""
+    _, _, _, _, casting, offset = entry
+    before = nt.calls()["reference"]
+    rows, gammas = {}, {}
+    for fused in (False, True):
+        inputs = [t.detach().requires_grad_() for t in ((x, residual, weight) if fused else (x, weight))]
+        if fused:
+            y, s = nt.fused_add_rms_norm(inputs[0], inputs[1], inputs[2], 1e-6, casting=casting, offset=offset)
+            found = torch.autograd.grad([y, s], inputs, [dy, ds])
+            rows.update(fused_y=y, s=s, fused_dx=found[0])
+        else:
+            y = nt.rms_norm(inputs[0], inputs[1], 1e-6, casting=casting, offset=offset)
+            found = torch.autograd.grad(y, inputs, dy)
+            rows.update(y=y, dx=found[0])
+        gammas[f"{'fused ' if fused else ''}dgamma"] = found[-1]
+    return (rows, gammas) if nt.calls()["reference"] == before else None
+
+
+def compare_bits(entry, device, rows_alike, runs_alike):
+    """Of 8 rows in batches of other sizes, at other places; of dgamma over 8 calls. (what was compared, what differs, batches by the reference)"""
+    cols, stride, dtype, weight_dtype, _, offset = entry
+    make = lambda rows: torch.randn(rows, stride, device=device).to(DTYPES[dtype])
+    kept = [make(8) for _ in range(4)]
+    weight = (1 - offset + torch.randn(cols, device=device) / 4).to(DTYPES[weight_dtype])
+    first, compared, differ, by_reference = {}, 0, [], 0
+    for rows in (1, 2, 13, 128, 1009, 8192, 40009):
+        if rows * cols > (2**26 if device != "cpu" else 2**18):
+            break
+        batch = [make(rows) for _ in kept]
+        places = torch.randperm(rows, device=device)[:8]
+        for tensor, of_rows in zip(batch, kept):
+            tensor[places] = of_rows[:len(places)]
+        x, residual, dy, ds = batch[0][:, :cols], *(t[:, :cols].contiguous() for t in batch[1:])
+        runs = [outputs(entry, x, residual, dy, ds, weight) for _ in range(8 if runs_alike else 1)]
+        if None in runs:
+            by_reference += 1
+            continue
+        for name, tensor in runs[0][0].items() if rows_alike else ():
+            for n, bits in enumerate(bits_of(tensor[places])):
+                compared += 1
+                differ += [] if torch.equal(first.setdefault((name, n), bits), bits) else [f"{name} of a row among {rows}"]
+        for name, tensor in runs[0][1].items() if runs_alike else ():
+            for other in runs[1:]:
+                compared += 1
+                differ += [] if torch.equal(bits_of(tensor), bits_of(other[1][name])) else [f"{name} of {rows} rows, called again"]
+    return compared, differ, by_reference
+
+
+def check_bits(entries, devices):
+    """How many differ of what the table says is equal."""
+    titles = [line[2:].partition(":")[0] for line in table() if line.startswith("# ")][:1]
+    rows_alike, runs_alike = (any(word in title.lower() for title in titles) for word in ("batch-invariant", "deterministic"))
+    wrong = 0
+    for entry in entries if rows_alike or runs_alike else ():
+        for device in devices:
+            compared, differ, by_reference = compare_bits(entry, device, rows_alike, runs_alike)
+            wrong += len(differ)
+            print(f"{titles[0]}, {entry[0]} columns, {entry[2]}{f' on {device}' if len(devices) > 1 else ''}: {compared} bits of rows or dgamma compared, "
+                  f"{len(differ)} differ{'' if not differ else ': ' + differ[0]}" + (f"; {by_reference} batches were the reference's" if by_reference else ""))
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.check", description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=1000)
@@ -152,6 +223,7 @@ def main():
             print(f"wrong: {what}: " + ", ".join(f"{name} {error:.2f}" for name, error in errors.items()))
     print(f"{arguments.calls} calls, {wrong} wrong; worst error over what is allowed: " +
           ", ".join(f"{name} {error:.2f}" for name, error in sorted(most.items())) + f"; {nt.calls()}")
+    wrong += check_bits(tuned(), devices)
     return 1 if wrong else 0
 
 
