@@ -147,8 +147,12 @@ int main() {
     for (std::size_t i = 0; i < noise_shape_names.names.size(); ++i) {
         print_noise(noise_texts[i], [&](const Plan& plan) { return synthetic(static_cast<NoiseShape>(i), plan); });
     }
-    for (const auto& [name, what] :
-         {std::pair("cpu", "a busy CPU of two cores"), {"h100_a", "an H100"}, {"h100_b", "another H100"}, {"h100_c", "a third H100"}}) {
+    for (const auto& [name, what] : {std::pair("cpu", "a busy CPU of two cores"),
+                                     {"h100_a", "an H100"},
+                                     {"h100_b", "another H100"},
+                                     {"h100_c", "a third H100"},
+                                     {"h200_a", "an H200"},
+                                     {"h200_b", "the same H200, again"}}) {
         print_noise(fmt::format("recorded on {}", what), [&](const Plan& plan) { return recorded((data / name).string(), plan); });
     }
     const DisturbedRuns runs((data / "h100_a").string());

@@ -120,5 +120,20 @@ TEST(DisturbedRates, SweepsWithUnstableTrialsAndOtherCopies) {
     EXPECT_GE(called(runs, Disturbance::none, {3, false}, {0.02, 10}, 12), 0.9);
 }
 
+/// Two dozens of processes on an H200, which had no part in choosing the judge's constants.
+TEST(DisturbedRates, SweepsOfADeviceThatConstantsWereNotChosenBy) {
+    for (const std::string folder : {"h200_a", "h200_b"}) {
+        const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/" + folder);
+        for (const Disturbance disturbance : {Disturbance::none, Disturbance::drift, Disturbance::trials, Disturbance::floor}) {
+            EXPECT_LE(called(runs, disturbance, {1, false}, {}, 6), 0.005) << folder;
+            EXPECT_LE(called(runs, disturbance, {3, false}, {}, 6), 0.005) << folder;
+        }
+        for (const Disturbance disturbance : {Disturbance::drift, Disturbance::trials}) {
+            EXPECT_GE(called(runs, disturbance, {3, false}, {0.03, 10}, 6), 0.95) << folder;
+            EXPECT_GE(called(runs, disturbance, {3, false}, {0.02, 10}, 6), 0.9) << folder;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace normtune

@@ -7,6 +7,7 @@ Of a package of --batch-invariant or --deterministic it compares bits as well: o
 
 import argparse
 import contextlib
+import itertools
 import pathlib
 import random
 import sys
@@ -139,32 +140,29 @@ def bits_of(t):
     return t.detach().contiguous().view(torch.int32 if t.dtype == torch.float32 else torch.int16)
 
 
-def outputs(entry, x, residual, dy, ds, weight):
-    """Outputs and gradients of both operations, and the gradients of gamma; None: some of it was done by the reference."""
+def outputs(fused, entry, x, residual, dy, ds, weight):
+    """Outputs and gradients of an operation, by name, and the gradient of gamma; None: some of it was done by the reference."""
     _, _, _, _, casting, offset = entry
     before = nt.calls()["reference"]
-    rows, gammas = {}, {}
-    for fused in (False, True):
-        inputs = [t.detach().requires_grad_() for t in ((x, residual, weight) if fused else (x, weight))]
-        if fused:
-            y, s = nt.fused_add_rms_norm(inputs[0], inputs[1], inputs[2], 1e-6, casting=casting, offset=offset)
-            found = torch.autograd.grad([y, s], inputs, [dy, ds])
-            rows.update(fused_y=y, s=s, fused_dx=found[0])
-        else:
-            y = nt.rms_norm(inputs[0], inputs[1], 1e-6, casting=casting, offset=offset)
-            found = torch.autograd.grad(y, inputs, dy)
-            rows.update(y=y, dx=found[0])
-        gammas[f"{'fused ' if fused else ''}dgamma"] = found[-1]
-    return (rows, gammas) if nt.calls()["reference"] == before else None
+    inputs = [t.detach().requires_grad_() for t in ((x, residual, weight) if fused else (x, weight))]
+    if fused:
+        y, s = nt.fused_add_rms_norm(*inputs, 1e-6, casting=casting, offset=offset)
+        found = torch.autograd.grad([y, s], inputs, [dy, ds])
+        rows = {"y": y, "s": s, "dx": found[0]}
+    else:
+        y = nt.rms_norm(*inputs, 1e-6, casting=casting, offset=offset)
+        found = torch.autograd.grad(y, inputs, dy)
+        rows = {"y": y, "dx": found[0]}
+    return (rows, found[-1]) if nt.calls()["reference"] == before else None
 
 
-def compare_bits(entry, device, rows_alike, runs_alike):
-    """Of 8 rows in batches of other sizes, at other places; of dgamma over 8 calls. (what was compared, what differs, batches by the reference)"""
+def compare_bits(fused, entry, device, rows_alike, runs_alike):
+    """Of 8 rows in batches of other sizes, at other places; of dgamma over 8 calls: (what was compared, what differs, sizes by the reference)."""
     cols, stride, dtype, weight_dtype, _, offset = entry
     make = lambda rows: torch.randn(rows, stride, device=device).to(DTYPES[dtype])
     kept = [make(8) for _ in range(4)]
     weight = (1 - offset + torch.randn(cols, device=device) / 4).to(DTYPES[weight_dtype])
-    first, compared, differ, by_reference = {}, 0, [], 0
+    first, compared, differ, by_reference = {}, 0, [], []
     for rows in (1, 2, 13, 128, 1009, 8192, 40009):
         if rows * cols > (2**26 if device != "cpu" else 2**18):
             break
@@ -173,18 +171,17 @@ def compare_bits(entry, device, rows_alike, runs_alike):
         for tensor, of_rows in zip(batch, kept):
             tensor[places] = of_rows[:len(places)]
         x, residual, dy, ds = batch[0][:, :cols], *(t[:, :cols].contiguous() for t in batch[1:])
-        runs = [outputs(entry, x, residual, dy, ds, weight) for _ in range(8 if runs_alike else 1)]
+        runs = [outputs(fused, entry, x, residual, dy, ds, weight) for _ in range(8 if runs_alike else 1)]
         if None in runs:
-            by_reference += 1
+            by_reference.append(rows)
             continue
         for name, tensor in runs[0][0].items() if rows_alike else ():
             for n, bits in enumerate(bits_of(tensor[places])):
                 compared += 1
                 differ += [] if torch.equal(first.setdefault((name, n), bits), bits) else [f"{name} of a row among {rows}"]
-        for name, tensor in runs[0][1].items() if runs_alike else ():
-            for other in runs[1:]:
-                compared += 1
-                differ += [] if torch.equal(bits_of(tensor), bits_of(other[1][name])) else [f"{name} of {rows} rows, called again"]
+        for _, dgamma in runs[1:]:
+            compared += 1
+            differ += [] if torch.equal(bits_of(runs[0][1]), bits_of(dgamma)) else [f"dgamma of {rows} rows, called again"]
     return compared, differ, by_reference
 
 
@@ -193,12 +190,13 @@ def check_bits(entries, devices):
     titles = [line[2:].partition(":")[0] for line in table() if line.startswith("# ")][:1]
     rows_alike, runs_alike = (any(word in title.lower() for title in titles) for word in ("batch-invariant", "deterministic"))
     wrong = 0
-    for entry in entries if rows_alike or runs_alike else ():
-        for device in devices:
-            compared, differ, by_reference = compare_bits(entry, device, rows_alike, runs_alike)
-            wrong += len(differ)
-            print(f"{titles[0]}, {entry[0]} columns, {entry[2]}{f' on {device}' if len(devices) > 1 else ''}: {compared} bits of rows or dgamma compared, "
-                  f"{len(differ)} differ{'' if not differ else ': ' + differ[0]}" + (f"; {by_reference} batches were the reference's" if by_reference else ""))
+    for entry, fused, device in itertools.product(entries if rows_alike or runs_alike else (), (False, True), devices):
+        compared, differ, by_reference = compare_bits(fused, entry, device, rows_alike, runs_alike)
+        wrong += len(differ)
+        if compared:
+            print(f"{titles[0]}, {'fused_add_rms_norm' if fused else 'rms_norm'}, {entry[0]} columns, {entry[2]}{f' on {device}' if len(devices) > 1 else ''}: "
+                  f"{compared} rows or dgammas compared, {len(differ)} differ{'' if not differ else ': ' + differ[0]}" +
+                  (f"; of {', '.join(map(str, by_reference))} rows it was the reference" if by_reference else ""))
     return wrong
 
 
