@@ -69,10 +69,11 @@ def trials__ab(files):
         return str(len(list(csv.DictReader(file))))
 
 
-@figure
-def trials__planted(files):
-    words = (files.folder / "results/h100/planted.md").read_text().splitlines()[-1].replace(":", ",").replace(";", ",").split(", ")
-    return f"{words[1]}, {words[3]}"
+for name, device in (("trials.planted", "h100"), ("trials.h200.planted", "h200")):
+    def planted(files, device=device):
+        words = (files.folder / f"results/{device}/planted.md").read_text().splitlines()[-1].replace(":", ",").replace(";", ",").split(", ")
+        return f"{words[1]}, {words[3]}"
+    FIGURES[name] = planted
 
 
 for warm in ("qwen3_deferred", "qwen3_racing"):

@@ -92,6 +92,11 @@ def recorded__third_short(files):
 
 
 @figure
+def recorded__h200_short(files):
+    return " and ".join(str(len(repeated(files, device)) - len(long_ones(files, device))) for device in ("h200_a", "h200_b"))
+
+
+@figure
 def recorded__cpu_trials(files):
     return str(len(repeated(files, "cpu")))
 

@@ -46,7 +46,7 @@ def main():
                 print("|" + "|".join(f" {cell} " for cell in heading) + "|")
                 print("|---|---|" + "--:|" * (len(heading) - 2))
             ladder = over["ladder"]
-            half = "?" if ladder["half_width"] is None else f"{100 * ladder['half_width']:.1f}"
+            half = "?" if ladder["half_width"] is None else f"{100 * ladder['half_width']:.{2 if ladder['half_width'] < 0.0005 else 1}f}"
             row = [pathlib.Path(traffic).stem, fit["operation"], str(fit["ladder"]["steps"]), f"{ladder['best_us_per_token']:.4f}",
                    f"{percent(ladder['loss'])} ±{half}"]
             for rule in over["rules"]:

@@ -2,7 +2,7 @@
 
 import re
 
-CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+CODE = re.compile(r"```.*?```|`(?:[^`\n]|\n(?!\n))*`", re.DOTALL)  # of a paragraph's lines
 MEASURED = re.compile(r"(?<![\w.])\d[\d.,]* ?(?:%|(?:µs|ms|ns|s|min|times)\b)|(?<![\w.])\d[\d.]*[×x](?!\w)|(?<=\| )\d+\.\d+(?= \|)")
 NOT_MEASURED = re.compile(r"<!-- not measured: (?P<figures>.+?) -->")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

@@ -113,9 +113,7 @@ json time_json(const ExpectedTime& time) {
 }  // namespace
 
 std::string expected_loss_text(const TrafficFit& traffic) {
-    const double loss = traffic.ladder.loss();
-    return std::isfinite(traffic.half_width) ? fmt::format("{} ±{:.1f}", loss_text(loss), traffic.half_width * 100)
-                                             : fmt::format("{} ±?", loss_text(loss));
+    return loss_text(LossEstimate{traffic.ladder.loss(), traffic.half_width});
 }
 
 std::vector<Section> traffic_sections(const Fit& fit) {

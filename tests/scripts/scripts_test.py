@@ -194,6 +194,7 @@ class ResultsPages(unittest.TestCase):
             return [line.removeprefix("docs/page.md:") for line in self.script.unmarked(page)]
 
     def test_docs_say_of_each_figure_what_it_is(self):
+        self.assertEqual(self.refused("`a 1 %\n2 %` of 3 % `x` <!-- not measured: 3 % -->\n"), [])
         self.assertEqual(self.refused("<!-- made by: x -->\n| 1.5 µs |\n<!-- made end -->\n`2%` <!--=a-->3 %<!--/-->, two H100s, 8192×4096\n"), [])
         found = self.refused("takes 1 % and 3 ms\n\n| a | b |\n|---|---|\n| x | 1.03 |\n")
         self.assertEqual([line.split(" is ")[0] for line in found], ["1: '1 %'", "1: '3 ms'", "5: '1.03'"])
