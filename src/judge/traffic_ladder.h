@@ -17,7 +17,8 @@ inline constexpr std::size_t most_traffic_steps = 256;
 
 /// Of each number of steps the ladder of the least expected time that loses at most `cap` (0.02) on every shape of `losses`, the fewest
 /// steps first, as long as more steps take less time; at most `most_steps` (0: any number). Batches take the steps of the next measured
-/// rows. Where `losses` has classes the steps of a band are of one. A configuration that was measured on neither side of a batch is taken to lose the cap there. Empty: none is within the cap.
+/// rows. Where `losses` has classes the steps of a band are of one. A configuration that was measured on neither side of a batch is taken
+/// to lose the cap there. Empty: none is within the cap.
 std::vector<TrafficLadder> traffic_ladders(const Losses& losses, const std::vector<TrafficSite>& sites, const TokenCounts& counts,
                                            double cap, std::size_t most_steps);
 

@@ -173,8 +173,8 @@ std::string fit_title(const Fit& fit) {
 
 std::string summary_text(const ShapeSummary& summary) {
     return summary.judged == 0 ? fmt::format("none of {} shapes judged", summary.places)
-                               : fmt::format("mean {}, worst {} ({} of {} shapes judged)", mean_text(summary),
-                                             worst_text(summary), summary.judged, summary.places);
+                               : fmt::format("mean {}, worst {} ({} of {} shapes judged)", mean_text(summary), worst_text(summary),
+                                             summary.judged, summary.places);
 }
 
 std::vector<Section> fit_sections(std::span<const Fit> fits) {

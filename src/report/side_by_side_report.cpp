@@ -52,8 +52,9 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
         }
     }
     const bool any_short = std::ranges::any_of(problems, [](const SideBySide& problem) { return is_short(problem.own()); });
-    Section rows{"Side by side", Table(any_short ? "problem|>normtune us|>limit|>floor" : "problem|>normtune us|>limit"),
-                 std::string(columns_note) + std::string(any_short ? floor_column_note : "") + std::string(dependent ? dependent_columns_note : "")};
+    Section rows{
+        "Side by side", Table(any_short ? "problem|>normtune us|>limit|>floor" : "problem|>normtune us|>limit"),
+        std::string(columns_note) + std::string(any_short ? floor_column_note : "") + std::string(dependent ? dependent_columns_note : "")};
     for (const Contestant& contestant : contestants) {
         rows.table.add_column(contestant_heading(contestant), Align::right);
     }

@@ -200,8 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A row of 65536 values has a wider bound of rstd than 1/(2N), whether rstd is stored or not: a row of few values tells it.
 TEST(Verifier, TellsADivisorOfNPlus1OnTheProblemsOwnColumns) {
-    for (const char* key : {"rms_norm/inference/fp32/llama/5x16384", "rms_norm/inference/fp32/llama/5x65536",
-                            "rms_norm/forward/fp32/llama/5x65536"}) {
+    for (const char* key :
+         {"rms_norm/inference/fp32/llama/5x16384", "rms_norm/inference/fp32/llama/5x65536", "rms_norm/forward/fp32/llama/5x65536"}) {
         const Verification verification = verify(problem_of(key), Order::lanes16, Defect::rstd_of_n_plus_1, 3);
         EXPECT_FALSE(verification.passed) << key;
         EXPECT_EQ(verification.shapes.size(), 1U) << key << ": " << verification.reason;

@@ -50,8 +50,9 @@ std::string about(const Fit& fit) {
         out += fmt::format("Held out: {}.\n", summary_text(fit.on_held_out));
     }
     if (fit.restriction.batch_invariant) {
-        out += fmt::format("The steps for an N are of one class, whose rows have equal bits whatever the number of rows (compared on {} of {} shapes).\n",
-                           fit.compared, fit.fitted.shapes.size());
+        out += fmt::format(
+            "The steps for an N are of one class, whose rows have equal bits whatever the number of rows (compared on {} of {} shapes).\n",
+            fit.compared, fit.fitted.shapes.size());
     }
     if (fit.restriction.deterministic) {
         out += "No step has a dgamma of other bits from run to run.\n";
