@@ -23,8 +23,7 @@ struct LeftOut {
 /// The winners that (op, mode, dtype, casting, rows, cols, offset, row stride) names.
 struct ExportedWinners {
     DeviceInfo device;
-    std::vector<std::string>
-        remarks;  // that they are for another device, and the risk; what they were chosen by: paragraphs for the head of the code
+    std::vector<std::string> remarks;    // for the head of the code: that they are for another device; what they were chosen by
     std::vector<const Record*> winners;  // by op, mode, dtype, casting, offset, strided or not, cols, rows, stride
     LeftOut left_out;
 };
