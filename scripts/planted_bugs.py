@@ -4,7 +4,9 @@
     scripts/planted_bugs.py --out results/h100/planted.md      # about two minutes on an H100
 
 Each bug is an emitted kernel with its source edited, verified as a candidate beside the one that is as it was. Exit code 1: a bug was not
-told as incorrect, or a right kernel was.
+told as incorrect, or a right kernel was. `least_rows`: with fewer it is no bug, as one row has no sum over rows.
+
+    scripts/planted_bugs.py --shapes 1x4096,8x128,8192x5120   # others: M×N, comma-separated
 """
 
 import argparse
@@ -80,7 +82,7 @@ def verify_shape(arguments, work, shape, bugs):
     kinds = {kind for kind in KINDS if emit(arguments, place / f"right_{kind}", kind, shape)}
     names = []
     for bug in bugs + [{"name": f"right_{kind}_kernel", "on": kind, "edits": []} for kind in KINDS]:
-        if bug["on"] in kinds:
+        if bug["on"] in kinds and int(shape.split("x")[0]) >= bug.get("least_rows", 1):
             plant(place / f"right_{bug['on']}", place / bug["name"], bug["name"], bug["edits"])
             names.append(bug["name"])
     done = run([arguments.normtune, "verify", "--backend", arguments.backend, "--candidates-only", "--quiet", "--out", str(place / "run"),

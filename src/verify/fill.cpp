@@ -97,6 +97,7 @@ void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_
     }
 }
 
+/// `row` of a problem with the rows of all draws.
 void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, tensor.role, row);
     const RowKind kind = row_kind(problem, row, seed);
@@ -123,9 +124,21 @@ void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, st
     }
 }
 
+Problem with_all_rows(Problem problem, Draw draw) {
+    problem.shape.rows *= draw.of;
+    return problem;
+}
+
 }  // namespace
 
-RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
+int draws_of(const Problem& problem) {
+    constexpr std::int64_t enough = 8;
+    return static_cast<int>((enough + problem.shape.rows - 1) / problem.shape.rows);
+}
+
+RowKind row_kind(const Problem& of_draw, std::int64_t row_of_draw, std::uint64_t seed, Draw draw) {
+    const Problem problem = with_all_rows(of_draw, draw);
+    const std::int64_t row = draw.index * of_draw.shape.rows + row_of_draw;
     const RowKind zeros = zeros_allowed(problem.operation) ? RowKind::zeros : RowKind::tiny;
     if (row == problem.shape.rows - 1) {
         return RowKind::spike;
@@ -142,8 +155,8 @@ RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
         default:
             break;
     }
-    const std::uint64_t draw = mix(mix(seed) + golden * static_cast<std::uint64_t>(row)) % 64;
-    switch (draw) {
+    const std::uint64_t chance = mix(mix(seed) + golden * static_cast<std::uint64_t>(row)) % 64;
+    switch (chance) {
         case 0:
             return zeros;
         case 1:
@@ -160,7 +173,9 @@ RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed) {
     }
 }
 
-std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed) {
+std::vector<std::byte> draw_input(const Problem& of_draw, const Tensor& tensor, std::uint64_t seed, Draw draw) {
+    const Problem problem = with_all_rows(of_draw, draw);
+    const std::int64_t before = tensor.kind == TensorKind::weight ? 0 : draw.index * of_draw.shape.rows;
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
     if (tensor.row_stride > tensor.cols) {
         poison(tensor.dtype, bytes);
@@ -168,7 +183,7 @@ std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, 
     for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols), [&](std::int64_t first, std::int64_t last, int) {
         std::vector<float> row(static_cast<std::size_t>(tensor.cols));
         for (std::int64_t i = first; i < last; ++i) {
-            draw_row(problem, tensor, i, seed, row);
+            draw_row(problem, tensor, before + i, seed, row);
             encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
         }
     });

@@ -22,13 +22,23 @@ enum class RowKind {
     aligned,
 };
 
-/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5 has all kinds.
-RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed);
+/// One of several draws of a problem of few rows, which together are those of a problem of `of` times as many: draw `index` has the rows
+/// from index·M on.
+struct Draw {
+    int index = 0;
+    int of = 1;
+    friend bool operator==(const Draw&, const Draw&) = default;
+};
+/// As many draws as hold eight rows.
+int draws_of(const Problem& problem);
+
+/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5, over all draws, has all kinds.
+RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed, Draw draw = {});
 
 /// A fresh input tensor, gaps of its row stride poisoned. gamma is 1 + N(0, ¼²) less the offset; dy, ds and residual
 /// are N(0, 1), residual scaled with its row of x, dy in aligned rows x (and in the last row where M < 5). rstd is no draw: the oracle
 /// gives it.
-std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed);
+std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed, Draw draw = {});
 
 /// Fills with a signalling NaN that no arithmetic produces (results are quiet NaNs) and no copy of an input holds.
 void poison(Dtype dtype, std::span<std::byte> bytes);

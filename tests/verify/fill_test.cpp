@@ -54,6 +54,35 @@ TEST(Fill, AFewRowsHaveEveryKindAndTheLastRowsLastColumnSpikes) {
     EXPECT_EQ(values[2 * 4096 + 5], 0.0f);
 }
 
+TEST(Fill, DrawsOfFewRowsAreTogetherThoseOfMore) {
+    for (const std::int64_t rows : {1, 2, 3, 4, 5, 7}) {
+        Problem problem = parse_problem_key("fused_add_rms_norm/backward/bf16/llama/8x256");
+        problem.shape.rows = rows;
+        const int draws = draws_of(problem);
+        EXPECT_GE(draws * rows, 8);
+        EXPECT_LT((draws - 1) * rows, 8);
+        Problem all = problem;
+        all.shape.rows *= draws;
+        std::set<RowKind> kinds;
+        for (const TensorRole role : {TensorRole::x, TensorRole::dy, TensorRole::gamma}) {
+            std::vector<std::byte> together;
+            for (int i = 0; i < draws; ++i) {
+                const std::vector<std::byte> drawn = draw_input(problem, tensor_of(problem, role), 3, {i, draws});
+                if (role != TensorRole::gamma || i == 0) {
+                    together.insert(together.end(), drawn.begin(), drawn.end());
+                }
+                for (std::int64_t row = 0; row < rows; ++row) {
+                    kinds.insert(row_kind(problem, row, 3, {i, draws}));
+                }
+            }
+            EXPECT_EQ(together, draw_input(all, tensor_of(all, role), 3)) << rows << " rows";
+        }
+        EXPECT_GE(kinds.size(), 5U) << rows << " rows";
+    }
+    EXPECT_EQ(draws_of(parse_problem_key("rms_norm/forward/bf16/llama/8x256")), 1);
+    EXPECT_EQ(draws_of(parse_problem_key("rms_norm/forward/bf16/llama/8192x256")), 1);
+}
+
 TEST(Fill, AlignedRowsHaveTheGradientOfTheProjection) {
     const Problem problem = parse_problem_key("rms_norm/backward/bf16/llama/200x64");
     int aligned = 0;

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <algorithm>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "support/sanitized.h"
@@ -315,6 +318,35 @@ TEST(Verifier, WhatWasTimedIsLookedAt) {
         device.wrong_now = true;
         const std::string reason = verifier.verify_timed({}, *kernel, *buffers, true, 3);
         EXPECT_EQ(reason.rfind("right before it was timed, wrong after: ", 0), 0U) << key << ": " << reason;
+    }
+}
+
+// Of one row each eps, or a column of a small value, may be too little to see; a candidate has no companions.
+TEST(Verifier, ACandidateOnFewRowsIsVerifiedOnSeveralDraws) {
+    for (const auto& [key, defect] : {std::pair("rms_norm/inference/bf16/llama/1x4096", Defect::none),
+                                      {"rms_norm/inference/bf16/llama/1x4096", Defect::eps_forgotten},
+                                      {"rms_norm/forward/bf16/llama/1x5120", Defect::eps_forgotten},
+                                      {"rms_norm/backward/bf16/llama/1x4096", Defect::projection_skips_last_column},
+                                      {"fused_add_rms_norm/inference/bf16/llama/4x128", Defect::one_value},
+                                      {"fused_add_rms_norm/full/bf16/llama/3x512", Defect::none}}) {
+        const Problem problem = problem_of(key);
+        auto manifest = std::make_shared<LaunchManifest>();
+        manifest->problem = problem;
+        FakeDevice device(Order::lanes16, defect);
+        const Verification verification = Verifier(device, problem, 8).verify(Candidate(manifest));
+        EXPECT_EQ(verification.passed, defect == Defect::none) << key << ": " << verification.reason;
+        ASSERT_EQ(verification.shapes.size(), 1U) << key;
+        const ShapeCheck& check = verification.shapes.front();
+        if (defect == Defect::none) {
+            EXPECT_EQ(check.rows_checked, draws_of(problem) * problem.shape.rows) << key;
+        }
+        std::set<TensorRole> roles;
+        for (const TensorCheck& tensor : check.tensors) {
+            EXPECT_TRUE(roles.insert(tensor.role).second) << key << ": a tensor twice";
+        }
+        EXPECT_EQ(std::ranges::any_of(check.tensors, [](const TensorCheck& tensor) { return tensor.worst_over_bound > 1; }),
+                  defect != Defect::none)
+            << key;
     }
 }
 
