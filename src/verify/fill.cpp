@@ -155,6 +155,9 @@ RowKind row_kind(const Problem& of_draw, std::int64_t row_of_draw, std::uint64_t
         default:
             break;
     }
+    if (draw.of > 1) {
+        return RowKind::plain;  // at a row's place in one draw or another
+    }
     const std::uint64_t chance = mix(mix(seed) + golden * static_cast<std::uint64_t>(row)) % 64;
     switch (chance) {
         case 0:

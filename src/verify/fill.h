@@ -32,7 +32,8 @@ struct Draw {
 /// As many draws as hold eight rows.
 int draws_of(const Problem& problem);
 
-/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5, over all draws, has all kinds.
+/// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5, over all draws, has all kinds. Of
+/// several draws each place has a row of values in one of them.
 RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed, Draw draw = {});
 
 /// A fresh input tensor, gaps of its row stride poisoned. gamma is 1 + N(0, ¼²) less the offset; dy, ds and residual
