@@ -68,14 +68,29 @@ TEST(DeviceOracle, AWrongBoundOfAnRstdThatNobodySeesIsTold) {
     for (const char* sign : {"+", "-"}) {
         testing::EmulationOptions options = with_programs({});
         options.edit_program = [sign](std::string source) {
-            const std::string from = std::string("(1 ") + sign + " task.bound_rstd)";
+            const std::string from = std::string("(1 ") + sign + " task.row_rstd_bound[i])";
             const std::size_t at = source.find(from);
             EXPECT_NE(at, std::string::npos) << from;
-            return source.replace(at, from.size(), std::string("(1 ") + sign + " 2 * task.bound_rstd)");
+            return source.replace(at, from.size(), std::string("(1 ") + sign + " 2 * task.row_rstd_bound[i])");
         };
         testing::EmulatedDevice device(32, options);
         const Operation operation = parse_problem_key("rms_norm/inference/fp32/llama/8x8").operation;
         EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << sign;
+    }
+}
+
+// A row of zeros has no terms, and the bound of none.
+TEST(DeviceOracle, BoundsByAnotherNumberOfTermsAreTold) {
+    for (const std::string& from : {std::string("values += v != 0;"), std::string("terms += product != 0;")}) {
+        testing::EmulationOptions options = with_programs({});
+        options.edit_program = [&](std::string source) {
+            const std::size_t at = source.find(from);
+            EXPECT_NE(at, std::string::npos) << from;
+            return source.replace(at, from.size(), from.substr(0, from.find('=')) + "= 1;");
+        };
+        testing::EmulatedDevice device(32, options);
+        const Operation operation = parse_problem_key("rms_norm/full/fp32/llama/8x8").operation;
+        EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << from;
     }
 }
 
