@@ -269,6 +269,13 @@ void spoil(const Tensor& tensor, std::vector<std::byte>& bytes) {
     poison(tensor.dtype, std::span(bytes).subspan(bytes.size() / element / 2 * element, element));
 }
 
+/// So that its bounds are those of fewer terms than columns.
+void clear_half_a_row(const Tensor& tensor, std::vector<std::byte>& bytes) {
+    const auto element = static_cast<std::ptrdiff_t>(bytes_of(tensor.dtype));
+    constexpr std::ptrdiff_t row = 4;
+    std::fill_n(bytes.begin() + row * tensor.row_stride * element, tensor.cols / 2 * element, std::byte{0});
+}
+
 const ProgramSource& source_of(const Operation& operation) {
     static const std::array sources{
         // in the order of Formula
@@ -294,6 +301,9 @@ std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operatio
     for (const Tensor& tensor : tensors(problem)) {
         if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
             inputs[tensor.role] = draw_input(problem, tensor, seed);
+            if (tensor.kind != TensorKind::weight) {
+                clear_half_a_row(tensor, inputs[tensor.role]);
+            }
             buffers->upload(tensor.role, 0, inputs[tensor.role]);
         }
     }
