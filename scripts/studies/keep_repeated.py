@@ -11,22 +11,15 @@ import json
 import pathlib
 import sys
 
+from plain_command import plain_command
+
 LEFT_OUT = ("plans", "selection")
 LEFT_OUT_OF_RECORDS = ("verification", "compile")
 
 
-def plain(words):
-    """The command without paths."""
-    kept = ["normtune", *words[1:]]
-    if "--out" in kept:
-        at = kept.index("--out")
-        del kept[at:at + 2]
-    return kept
-
-
-def kept(results):
+def kept(results, name):
     out = {key: value for key, value in results.items() if key not in LEFT_OUT}
-    out["command"] = plain(results["command"])
+    out["command"] = plain_command(results["command"], name)
     out["plans"] = []
     out["records"] = [{key: value for key, value in record.items() if key not in LEFT_OUT_OF_RECORDS} for record in results["records"]]
     return out
@@ -55,7 +48,7 @@ def main():
         return 2
     out.mkdir(parents=True, exist_ok=True)
     for number, results in enumerate(all_results, 1):
-        (out / f"sweep-{number:02}.json").write_text(text_of(kept(results)))
+        (out / f"sweep-{number:02}.json").write_text(text_of(kept(results, out.name)))
     return 0
 
 

@@ -96,7 +96,7 @@ AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string
                     fresh.value = value;
                 }
                 const double loss = ratio / its.of_all - 1;
-                out.values[place].add(out.problems[i], LossEstimate{loss, 0});
+                out.values[place].add(out.problems[i], LossEstimate{loss, std::numeric_limits<double>::infinity()});
                 out.values[place].losses.push_back({i, loss});
                 out.values[place].best_on += ratio == its.of_all ? 1 : 0;
             }

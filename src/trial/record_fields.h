@@ -189,11 +189,7 @@ void describe(V& v, T& round) {
     v("samples", round.samples, "Samples", count);
     v("throttled", round.throttled, "Kept although the device throttled: repeats ran out");
     v("clocks_moved", round.clocks_moved, "A clock after it was another than before it", {.added = true, .omit_empty = true});
-    const FieldTraits clock = [] {
-        FieldTraits traits = figure(1, "megahertz");
-        traits.added = traits.omit_empty = true;
-        return traits;
-    }();
+    constexpr FieldTraits clock{.unit = "megahertz", .least = 0, .added = true, .omit_empty = true};
     v("clock_mhz", round.clock_mhz, "Of the compute units before and after it, where a clock moved", clock);
     v("memory_clock_mhz", round.memory_clock_mhz, "Of the memory, the same", clock);
 }

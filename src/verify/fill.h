@@ -17,7 +17,7 @@ enum class RowKind {
     tiny,   // of eps's own magnitude, so that eps is half of the sum
     large,  // 1000 times larger (fp16 with casting none: 16, whose squares fit)
     spike,  // one element carries a fifth of the row's energy: a sum that skips its column is far off
-    // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows. Where N is above 17,130, only about
+    // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows. From N = 17,276 on only about
     // telling_values(N) of its values, at random columns, are not zero, neither of x nor of residual and dy: a divisor of N ± 1 shows
     aligned,
 };

@@ -208,6 +208,9 @@ def main():
         table = folder.work / "equal/normtune_kernels/kernels.txt"
         if equal.returncode != 0 or not table.exists() or table.read_text().count("\nstep ") == 0 or "\n# Batch-invariant: " not in table.read_text():
             faults.append(f"--batch-invariant: {equal.returncode} {equal.stderr.decode()}")
+        folder.run("normtune best results.json --format torch --out settled --deterministic")
+        if "\n# Deterministic: " not in (folder.work / "settled/normtune_kernels/kernels.txt").read_text():
+            faults.append("--deterministic: the table does not say so, which the package's check goes by")
         for words, expected in [("results.json --format torch", "--format torch and --out DIR"), ("results.json --out other", "--format torch and --out DIR"),
                                 ("results.json --format torch --out package", "package"), ("cpu.json --format torch --out other", "has cubins"),
                                 ("results.json --format torch --out other --top 3", "--sort and --top")]:

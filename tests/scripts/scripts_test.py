@@ -7,6 +7,7 @@ import gzip
 import importlib.machinery
 import importlib.util
 import io
+import json
 import pathlib
 import re
 import subprocess
@@ -22,6 +23,7 @@ sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "studies")]
 import axis_effect  # noqa: E402
 import count_tests  # noqa: E402
 import held_out  # noqa: E402
+import keep_repeated  # noqa: E402
 import limits  # noqa: E402
 import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
@@ -271,6 +273,34 @@ class Limits(unittest.TestCase):
             "| op, mode, M×N | gamma - | gamma before | floor |", "|---|---|---|---|", "| forward 64×128 | 2.50 (1.50) | 2.60 (1.50) | 0.81 |"])
         self.assertEqual(self.printed([long], "--best-by", "gamma"), [
             "| op, mode, M×N | gamma - |", "|---|---|", "| forward 128×128 | 10.00 (1.50) |"])
+
+
+class KeepRepeated(unittest.TestCase):
+    def keep(self, revisions):
+        """Exit code, what was complained of, and the files."""
+        with tempfile.TemporaryDirectory() as folder:
+            for number, revision in enumerate(revisions, 1):
+                sweep = pathlib.Path(folder, "run", f"sweep-{number}")
+                sweep.mkdir(parents=True)
+                (sweep / "results.json").write_text(json.dumps({
+                    "schema_version": 1, "environment": {"source_revision": revision}, "command": ["/x/normtune", "selfcheck", "--out", "/x/run"], "selection": {},
+                    "plans": [1], "records": [{"outcome": "passed", "number": number, "compile": {"code_hash": "a"}, "verification": {}}]}))
+            said = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["keep_repeated.py", f"{folder}/run", f"{folder}/kept"]), contextlib.redirect_stderr(said):
+                code = keep_repeated.main()
+            return code, said.getvalue(), {path.name: json.loads(path.read_text()) for path in sorted(pathlib.Path(folder).glob("kept/*"))}
+
+    def test_keeps_what_judging_reads_in_the_order_of_the_sweeps(self):
+        code, said, files = self.keep(["1a"] * 11)
+        self.assertEqual((code, said, list(files)), (0, "", [f"sweep-{n:02}.json" for n in range(1, 12)]))
+        self.assertEqual(files["sweep-10.json"], {"schema_version": 1, "environment": {"source_revision": "1a"}, "plans": [],
+                                                  "command": ["normtune", "selfcheck", "--out", "measured/kept"], "records": [{"outcome": "passed", "number": 10}]})
+
+    def test_refuses_what_no_one_commit_measured(self):
+        for revisions, words in (([], "holds no sweeps"), (["1a", "2b"], "of revisions 1a, 2b"), (["1a-dirty"], "of revisions 1a-dirty")):
+            code, said, files = self.keep(revisions)
+            self.assertEqual((code, said.count("\n"), files), (2, 1, {}))
+            self.assertIn(words, said)
 
 
 class HeldOut(unittest.TestCase):

@@ -33,9 +33,10 @@ TEST(Bounds, OfRowsWithFewValuesAreHalfOfWhatNPlusOneMoves) {
         EXPECT_GT(of.rstd.of(values + 2), 0.5 * moved) << "as many as there may be: " << cols;
         EXPECT_LT(of.row_sum.of(values), 1.1 * moved) << cols << ": c moves by twice as much as rstd";
     }
-    for (const std::int64_t cols : {1, 63, 128, 12288, 17000}) {
+    for (const std::int64_t cols : {1, 63, 128, 12288, 17275}) {
         EXPECT_EQ(telling_values(cols), cols);
     }
+    EXPECT_LT(telling_values(17276), 17276) << "as docs/semantics.md says";
     EXPECT_EQ(telling_values(std::int64_t{1} << 22), 64);
 }
 
