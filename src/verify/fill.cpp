@@ -97,10 +97,9 @@ void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_
     }
 }
 
-/// `row` of a problem with the rows of all draws.
-void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, std::uint64_t seed, std::span<float> out) {
+/// `row` of a problem with the rows of all draws, which is of `kind`.
+void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, RowKind kind, std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, tensor.role, row);
-    const RowKind kind = row_kind(problem, row, seed);
     if (tensor.role == TensorRole::x) {
         draw_x(problem, row, kind, seed, out);
         return;
@@ -186,7 +185,8 @@ std::vector<std::byte> draw_input(const Problem& of_draw, const Tensor& tensor, 
     for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols), [&](std::int64_t first, std::int64_t last, int) {
         std::vector<float> row(static_cast<std::size_t>(tensor.cols));
         for (std::int64_t i = first; i < last; ++i) {
-            draw_row(problem, tensor, before + i, seed, row);
+            const RowKind kind = tensor.kind == TensorKind::weight ? RowKind::plain : row_kind(of_draw, i, seed, draw);
+            draw_row(problem, tensor, before + i, kind, seed, row);
             encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
         }
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include "problem/elements.h"
@@ -72,6 +73,19 @@ TEST(Fill, DrawsOfFewRowsAreTogetherThoseOfMore) {
                     plain += kind == RowKind::plain || kind == RowKind::spike ? 1 : 0;
                 }
                 EXPECT_GE(plain, 1) << row << " of " << rows;
+            }
+        }
+        for (std::uint64_t seed = 0; seed < 200; ++seed) {  // the drawn rows are of the kinds that row_kind() says
+            for (int i = 0; i < draws; ++i) {
+                const std::vector<std::byte> x = draw_input(problem, tensor_of(problem, TensorRole::x), seed, {i, draws});
+                for (std::int64_t row = 0; row < rows; ++row) {
+                    std::vector<float> values(256);
+                    decode(problem.operation.dtype, x.data(), row * 256, std::span(values));
+                    const double squares = std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / 256;
+                    const RowKind kind = row_kind(problem, row, seed, {i, draws});
+                    EXPECT_EQ(squares > 0.5 && squares < 4, kind != RowKind::zeros && kind != RowKind::tiny && kind != RowKind::large)
+                        << row << " of " << rows << ", draw " << i << ", seed " << seed << ", mean square " << squares;
+                }
             }
         }
         for (const TensorRole role : {TensorRole::x, TensorRole::dy, TensorRole::gamma}) {
