@@ -1,6 +1,7 @@
 #include "judge/axis_effect.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -39,9 +40,20 @@ bool before(const std::string& a, const std::string& b) {
 }
 
 struct Best {
-    double of_all = std::numeric_limits<double>::infinity();
-    std::map<std::string, double> of_value;
+    const Standing* of_all = nullptr;
+    std::map<std::string, const Standing*> of_value;
 };
+void keep_faster(const Standing*& best, const Standing& one) {
+    best = best == nullptr || one.ratio < best->ratio ? &one : best;
+}
+
+/// Both are against the winner of the problem; their errors are taken as independent.
+LossEstimate loss_against(const Standing& one, const Standing& best) {
+    const double loss = one.ratio / best.ratio - 1;
+    const auto half = [](const TimeRatio& time) { return std::log(time.high / time.low) / 2; };
+    return {loss, &one == &best ? 0 : (1 + loss) * std::hypot(half(one), half(best))};
+}
+
 /// Of one axis: of each problem, by provider.
 using BestByProblem = std::vector<std::map<std::string, Best>>;
 
@@ -64,9 +76,8 @@ Collected collect(std::span<const ProblemRanking> rankings, const std::string& o
                 }
                 if (!its->second.empty()) {
                     Best& best = its->second[i][provider];
-                    best.of_all = std::min(best.of_all, standing.ratio);
-                    double& of_value = best.of_value.try_emplace(value, standing.ratio).first->second;
-                    of_value = std::min(of_value, standing.ratio);
+                    keep_faster(best.of_all, standing);
+                    keep_faster(best.of_value[value], standing);
                 }
             }
         }
@@ -85,7 +96,7 @@ AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string
     for (std::size_t i = 0; i < rankings.size(); ++i) {
         const Operation& operation = rankings[i].problem().operation;
         for (const auto& [provider, its] : best[i]) {
-            for (const auto& [value, ratio] : its.of_value) {
+            for (const auto& [value, fastest] : its.of_value) {
                 const std::size_t next = out.values.size();
                 const auto place = places.try_emplace({provider, operation.op, operation.mode, value}, next).first->second;
                 if (place == next) {
@@ -95,10 +106,10 @@ AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string
                     fresh.mode = mode_names.name(operation.mode);
                     fresh.value = value;
                 }
-                const double loss = ratio / its.of_all - 1;
-                out.values[place].add(out.problems[i], LossEstimate{loss, std::numeric_limits<double>::infinity()});
-                out.values[place].losses.push_back({i, loss});
-                out.values[place].best_on += ratio == its.of_all ? 1 : 0;
+                const LossEstimate loss = loss_against(*fastest, *its.of_all);
+                out.values[place].add(out.problems[i], loss);
+                out.values[place].losses.push_back({i, loss.loss});
+                out.values[place].best_on += fastest->ratio == its.of_all->ratio ? 1 : 0;
             }
         }
     }

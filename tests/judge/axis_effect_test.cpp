@@ -56,6 +56,28 @@ TEST(AxisEffect, OfAnOwnAxisSpeaksOfOwnConfigurations) {
     EXPECT_NEAR(effect.values[1].worst, 0.2, 1e-9);
 }
 
+TEST(AxisEffect, ALossHasAnIntervalAndThatOfTheBestItselfNone) {
+    const std::vector<Results> runs = made_up();
+    const std::vector<ProblemRanking> rankings = problem_rankings(runs, Whose::all);
+    const auto half_log = [&](std::string_view key) {
+        for (const Standing& standing : rankings[0].standings) {
+            if (standing.record->candidate.key() == key) {
+                return std::log(standing.high / standing.low) / 2;
+            }
+        }
+        ADD_FAILURE() << key;
+        return 0.0;
+    };
+    const AxisEffect warps = axis_effect(runs, "num_warps");
+    EXPECT_EQ(warps.values[0].mean_half_width(), 0) << "the winner itself";
+    EXPECT_GT(warps.values[1].mean_half_width(), 0);
+    EXPECT_NEAR(warps.values[1].worst_half_width, 1.2 * half_log("w8.t256.r1.row.registers.masked.packed"), 1e-9);
+    const AxisEffect effect = axis_effect(runs, "B");
+    EXPECT_EQ(effect.values[3].worst_half_width, 0) << "the only one of its provider, whatever the winner";
+    EXPECT_NEAR(effect.values[2].worst_half_width, 3 * std::hypot(half_log("k.B=1024.W=2"), half_log("k.B=128.W=2")), 1e-9)
+        << "both are compared with the winner, another provider's";
+}
+
 TEST(AxisEffect, AnUnknownAxisIsRefused) {
     const std::vector<Results> runs = made_up();
     try {
