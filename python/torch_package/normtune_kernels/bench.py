@@ -1,6 +1,6 @@
 """Host and device time of a call, beside torch.nn.functional.rms_norm.
 
-    python -m normtune_kernels.bench [--shapes 1x1024,8192x1024] [--dtype bf16]
+    python -m normtune_kernels.bench [--shapes 1x1024,8192x1024] [--dtype bf16] [--csv FILE]
 
 Host: microseconds until a call returns, of calls that the GPU keeps up with, the least of rounds that alternate. Device: microseconds of a
 call, as `normtune sweep` measures it: the median of a CUDA graph's replays, which rotate over sets of inputs and outputs, as many sets and calls
@@ -12,6 +12,7 @@ is printed with each.
 """
 
 import argparse
+import csv
 import ctypes
 import pathlib
 import statistics
@@ -197,11 +198,13 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shapes", type=shapes, default="1x1024,8192x1024", metavar="MxN,…")
     parser.add_argument("--dtype", choices=["bf16", "fp16", "fp32"], default="bf16")
+    parser.add_argument("--csv", metavar="FILE", help="the device's times there, too")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("bench: this times a GPU, and PyTorch has none here")
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[arguments.dtype]
     torch_norm, nothing = torch.nn.functional.rms_norm, EmptyKernel()
+    found = []
     for rows, cols in arguments.shapes:
         shape = f"{rows}x{cols}"
         weight = torch.ones(cols, device="cuda", dtype=dtype)
@@ -217,10 +220,17 @@ def main():
         for mode, pair in calls.items():
             mine, theirs, empty = device(mode, pair, nothing, rows, cols, dtype)
             print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs, an empty launch {empty:.2f} µs", end="")
-            if in_sweep := recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name()):
+            in_sweep = recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name())
+            found.append((rows, cols, arguments.dtype, mode, mine, theirs, empty, *(in_sweep or ("", ""))))
+            if in_sweep:
                 sweep, empty_there = in_sweep
                 print(f"; in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %), an empty launch {empty_there:.2f} µs", end="")
             print()
+    if arguments.csv:
+        with open(arguments.csv, "w", newline="") as table:
+            out = csv.writer(table, lineterminator="\n")
+            out.writerow(("rows", "cols", "dtype", "mode", "device_us", "pytorch_us", "empty_us", "sweep_us", "sweep_empty_us"))
+            out.writerows(found)
 
 
 if __name__ == "__main__":
