@@ -8,7 +8,8 @@ as there, and are queued while the device is held, so that nothing of the host's
 left behind (docs/cuda.md, "What was launched before"). Each is the second of two in a row, so that the L2 holds
 what the call itself left there. Beside it what the winner took in that sweep, where it ran
 on a GPU of this name: two GPUs of one name differ by about 1 %, so compare with a sweep of this very GPU. An empty launch, timed here as there,
-is printed with each.
+is printed with each. Each shape has a process of its own: once kernels have been launched through several streams of a process, short ones of
+any library take longer there, whatever is ahead of them (docs/torch.md, "How it is checked").
 """
 
 import argparse
@@ -16,6 +17,9 @@ import csv
 import ctypes
 import pathlib
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import torch
@@ -194,6 +198,49 @@ def shapes(text):
     return found
 
 
+COLUMNS = ("rows", "cols", "dtype", "mode", "device_us", "pytorch_us", "empty_us", "sweep_us", "sweep_empty_us")
+
+
+def print_shape(rows, cols, dtype_name):
+    """Prints its times; returns those of the device, a row of COLUMNS a mode."""
+    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[dtype_name]
+    torch_norm, nothing = torch.nn.functional.rms_norm, EmptyKernel()
+    shape = f"{rows}x{cols}"
+    weight = torch.ones(cols, device="cuda", dtype=dtype)
+    x = torch.randn(min(rows, 64), cols, device="cuda", dtype=dtype)
+    learnt, wanted = weight.clone().requires_grad_(), x.clone().requires_grad_()
+    ours, theirs, ours_grad, theirs_grad = host([
+        lambda: nt.rms_norm(x, weight, 1e-6), lambda: torch_norm(x, (cols,), weight, 1e-6),
+        lambda: nt.rms_norm(wanted, learnt, 1e-6), lambda: torch_norm(wanted, (cols,), learnt, 1e-6)])
+    print(f"{shape} host: {ours:.2f} µs, F.rms_norm {theirs:.2f} µs; with gradients wanted {ours_grad:.2f} µs, F.rms_norm {theirs_grad:.2f} µs")
+    calls = {"forward": (lambda x: torch.ops.normtune.rms_norm(x, weight, 1e-6, 0, 0), lambda x: torch_norm(x, (cols,), weight, 1e-6)),
+             "backward": (lambda x, dy, scales: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
+                          lambda x, dy, scales: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
+    found = []
+    for mode, pair in calls.items():
+        mine, theirs, empty = device(mode, pair, nothing, rows, cols, dtype)
+        print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs, an empty launch {empty:.2f} µs", end="")
+        in_sweep = recorded(mode, dtype_name, rows, cols, torch.cuda.get_device_name())
+        found.append((rows, cols, dtype_name, mode, *(f"{us:.4f}" for us in (mine, theirs, empty)), *(in_sweep or ("", ""))))
+        if in_sweep:
+            sweep, empty_there = in_sweep
+            print(f"; in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %), an empty launch {empty_there:.2f} µs", end="")
+        print(flush=True)
+    return found
+
+
+def of_another_process(rows, cols, dtype_name):
+    """The same, by a process that has launched nothing before."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder) / "times.csv"
+        words = ["-m", "normtune_kernels.bench", "--shapes", f"{rows}x{cols}", "--dtype", dtype_name, "--csv", str(table)]
+        done = subprocess.run([sys.executable, *(f"-W{option}" for option in sys.warnoptions), *words], check=False)
+        if done.returncode != 0:
+            raise SystemExit(done.returncode)
+        with table.open(newline="") as lines:
+            return list(csv.reader(lines))[1:]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shapes", type=shapes, default="1x1024,8192x1024", metavar="MxN,…")
@@ -202,35 +249,11 @@ def main():
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("bench: this times a GPU, and PyTorch has none here")
-    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[arguments.dtype]
-    torch_norm, nothing = torch.nn.functional.rms_norm, EmptyKernel()
-    found = []
-    for rows, cols in arguments.shapes:
-        shape = f"{rows}x{cols}"
-        weight = torch.ones(cols, device="cuda", dtype=dtype)
-        x = torch.randn(min(rows, 64), cols, device="cuda", dtype=dtype)
-        learnt, wanted = weight.clone().requires_grad_(), x.clone().requires_grad_()
-        ours, theirs, ours_grad, theirs_grad = host([
-            lambda: nt.rms_norm(x, weight, 1e-6), lambda: torch_norm(x, (cols,), weight, 1e-6),
-            lambda: nt.rms_norm(wanted, learnt, 1e-6), lambda: torch_norm(wanted, (cols,), learnt, 1e-6)])
-        print(f"{shape} host: {ours:.2f} µs, F.rms_norm {theirs:.2f} µs; with gradients wanted {ours_grad:.2f} µs, F.rms_norm {theirs_grad:.2f} µs")
-        calls = {"forward": (lambda x: torch.ops.normtune.rms_norm(x, weight, 1e-6, 0, 0), lambda x: torch_norm(x, (cols,), weight, 1e-6)),
-                 "backward": (lambda x, dy, scales: torch.ops.normtune.rms_norm_backward(dy, None, x, weight, scales, 1e-6, 0, 0),
-                              lambda x, dy, scales: torch.ops.aten._fused_rms_norm_backward(dy, x, (cols,), scales[:, None], weight, [True, True]))}
-        for mode, pair in calls.items():
-            mine, theirs, empty = device(mode, pair, nothing, rows, cols, dtype)
-            print(f"{shape} {mode}: device {mine:.2f} µs, PyTorch {theirs:.2f} µs, an empty launch {empty:.2f} µs", end="")
-            in_sweep = recorded(mode, arguments.dtype, rows, cols, torch.cuda.get_device_name())
-            found.append((rows, cols, arguments.dtype, mode, mine, theirs, empty, *(in_sweep or ("", ""))))
-            if in_sweep:
-                sweep, empty_there = in_sweep
-                print(f"; in the sweep {sweep:.2f} µs ({100 * (mine / sweep - 1):+.1f} %), an empty launch {empty_there:.2f} µs", end="")
-            print()
+    times_of = print_shape if len(arguments.shapes) == 1 else of_another_process
+    found = [row for rows, cols in arguments.shapes for row in times_of(rows, cols, arguments.dtype)]
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as table:
-            out = csv.writer(table, lineterminator="\n")
-            out.writerow(("rows", "cols", "dtype", "mode", "device_us", "pytorch_us", "empty_us", "sweep_us", "sweep_empty_us"))
-            out.writerows(found)
+            csv.writer(table, lineterminator="\n").writerows([COLUMNS, *found])
 
 
 if __name__ == "__main__":
