@@ -71,17 +71,14 @@ public:
         inputs_.clear();
     }
 
-    /// A failure counts once it repeats on inputs that no earlier candidate can have spoilt.
+    /// What fails may have spoilt the inputs, and so may what threw: they are uploaded anew for the next.
     Findings run(const Kernel& kernel, Workspace workspace) {
-        const bool fresh = fresh_;
-        Findings findings = run_once(kernel, workspace);
-        if (!findings.reason.empty()) {
+        if (!whole_) {
             renew();
-            if (!fresh) {
-                findings = run_once(kernel, workspace);
-                renew();
-            }
         }
+        whole_ = false;
+        Findings findings = run_once(kernel, workspace);
+        whole_ = findings.reason.empty();
         return findings;
     }
 
@@ -95,7 +92,6 @@ private:
         for (const auto& [role, bytes] : inputs_) {
             buffers_->upload(role, 0, bytes);
         }
-        fresh_ = true;
     }
 
     void renew() {
@@ -123,7 +119,6 @@ private:
             }
         }
         device_.run(kernel, *buffers_, 0, workspace);
-        fresh_ = false;
         Findings findings;
         for (const OutputSummary& summary : on_device_ ? compare_on_device(findings) : compare_on_host(findings)) {
             check_output(problem_, contract_, summary, findings);
@@ -164,7 +159,7 @@ private:
     HostTensors inputs_;                     // for the host's oracle
     OracleSums sums_;                        // the same
     std::optional<DeviceOracle> on_device_;  // instead, where the device has programs
-    bool fresh_ = false;                     // nothing has run since the inputs were uploaded
+    bool whole_ = true;                      // the inputs are as they were drawn
 };
 
 }  // namespace

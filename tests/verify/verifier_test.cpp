@@ -276,6 +276,49 @@ TEST(Verifier, InputsThatOneConfigurationSpoiltAreNotBlamedOnTheNext) {
     EXPECT_TRUE(next.passed) << next.reason;
 }
 
+TEST(Verifier, ALaunchThatThrewMayHaveSpoiltInputsToo) {
+    class Thrower : public FakeDevice {
+    public:
+        void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
+            FakeDevice(Order::lanes16, throws ? Defect::x_overwritten : Defect::none).run(kernel, buffers, set, workspace);
+            if (throws) {
+                throw DeviceError(DeviceFault::launch_failed, "made up");
+            }
+        }
+        bool throws = true;
+    } device;
+    Verifier verifier(device, problem_of("rms_norm/forward/bf16/gemma/1000x256"), 8);
+    EXPECT_THROW(verifier.verify({}), DeviceError);
+    device.throws = false;
+    const Verification next = verifier.verify({});
+    EXPECT_TRUE(next.passed) << next.reason;
+}
+
+TEST(Verifier, AKernelThatIsWrongNowAndThenIsIncorrectAtItsFirstWrongLaunch) {
+    for (const char* key : {"rms_norm/forward/bf16/gemma/64x256", "rms_norm/backward/bf16/llama/64x256"}) {
+        class NowAndThen : public FakeDevice {
+        public:
+            void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
+                FakeDevice(Order::lanes16, ++launches == wrong_launch ? Defect::one_value : Defect::none)
+                    .run(kernel, buffers, set, workspace);
+            }
+            int launches = 0;
+            int wrong_launch = 0;
+        } device;
+        const Problem problem = problem_of(key);
+        Verifier verifier(device, problem, 8);
+        ASSERT_TRUE(verifier.verify({}).passed);  // so that the inputs are not fresh
+        for (int wrong = 1; wrong <= 2; ++wrong) {
+            device.launches = 0;
+            device.wrong_launch = wrong;
+            EXPECT_FALSE(verifier.verify({}).passed) << key << ", launch " << wrong;
+            EXPECT_EQ(device.launches, wrong) << key << ": launched again";
+        }
+        device.wrong_launch = 0;
+        EXPECT_TRUE(verifier.verify({}).passed) << key;
+    }
+}
+
 /// Right while the workspace is cleared, or until it is timed.
 class LaterWrong : public FakeDevice {
 public:
