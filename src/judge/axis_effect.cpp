@@ -43,8 +43,8 @@ struct Best {
     const Standing* of_all = nullptr;
     std::map<std::string, const Standing*> of_value;
 };
-void keep_faster(const Standing*& best, const Standing& one) {
-    best = best == nullptr || one.ratio < best->ratio ? &one : best;
+void keep_faster(const Standing*& best, const Standing& one, const Record* winner) {
+    best = precedes(one, best, winner) ? &one : best;
 }
 
 /// Both are against the winner of the problem; their errors are taken as independent.
@@ -76,8 +76,8 @@ Collected collect(std::span<const ProblemRanking> rankings, const std::string& o
                 }
                 if (!its->second.empty()) {
                     Best& best = its->second[i][provider];
-                    keep_faster(best.of_all, standing);
-                    keep_faster(best.of_value[value], standing);
+                    keep_faster(best.of_all, standing, rankings[i].winner);
+                    keep_faster(best.of_value[value], standing, rankings[i].winner);
                 }
             }
         }
@@ -109,7 +109,7 @@ AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string
                 const LossEstimate loss = loss_against(*fastest, *its.of_all);
                 out.values[place].add(out.problems[i], loss);
                 out.values[place].losses.push_back({i, loss.loss});
-                out.values[place].best_on += fastest->ratio == its.of_all->ratio ? 1 : 0;
+                out.values[place].best_on += fastest == its.of_all ? 1 : 0;
             }
         }
     }

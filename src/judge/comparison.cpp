@@ -1,7 +1,9 @@
 #include "judge/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,7 @@ public:
 private:
     void pair_up() {
         const std::vector<Match> matches = match_rows(*out_.baseline, *out_.candidate, out_.settings);
+        const std::array repeats{repeats_of(*out_.baseline), repeats_of(*out_.candidate)};
         out_.pairs.reserve(matches.size());
         for (const Match& match : matches) {
             Pair pair;
@@ -42,7 +45,7 @@ private:
                 if (row == no_row) {
                     return no_value;
                 }
-                kept = row;
+                kept = row = standing_for_all(side, repeats[&side == out_.baseline ? 0 : 1], row);
                 const ResultRow& it = side.rows[row];
                 return usable(it, out_.settings.metric) ? (out_.settings.metric == Metric::latency ? it.p50_us : it.memory_mib) : no_value;
             };
@@ -67,6 +70,25 @@ private:
             }
             out_.pairs.push_back(pair);
         }
+    }
+
+    /// Of the processes that measured this trial: one in which it failed, else one that has its time and did not drop it.
+    std::uint32_t standing_for_all(const ResultRows& side, const std::vector<std::uint32_t>& next, std::uint32_t newest) const {
+        if (next.empty() || out_.settings.by == MatchBy::best) {
+            return newest;
+        }
+        const auto failing = [](Outcome outcome) {
+            return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
+        };
+        const auto place = [&](std::uint32_t row) {
+            const ResultRow& it = side.rows[row];
+            return std::tuple(!failing(it.outcome), !usable(it, out_.settings.metric), it.dropped);
+        };
+        std::uint32_t best = newest;
+        for (std::uint32_t row = next[newest]; row != newest; row = next[row]) {
+            best = place(row) < place(best) ? row : best;
+        }
+        return best;
     }
 
     /// Not merely without this metric: a file may have the memory of a trial alone.

@@ -58,7 +58,8 @@ private:
         return quantiles[static_cast<std::size_t>(degrees)];
     }
     static Estimate estimate(const Measurement& m) {
-        return m.rounds.empty() ? estimate_from_quantiles(m.p20_us, m.p50_us, m.p80_us, 0) : estimate_from_rounds(round_medians(m));
+        return m.rounds.empty() ? estimate_from_quantiles(m.p20_us, m.p50_us, m.p80_us, m.rounds_taken)
+                                : estimate_from_rounds(round_medians(m));
     }
     static std::vector<Estimate> estimates(const Results& results) {
         std::vector<Estimate> out;
@@ -105,6 +106,7 @@ private:
 Standing standing_of(const Record& record, const Record& winner, const RunNoise& noise, const FreshRounds& fresh) {
     Standing standing{{}, &record};
     if (&record == &winner) {
+        standing.dropped = record.measurement->stop_reason == StopReason::dropped && record.measurement->final_rounds_us.empty();
         return standing;
     }
     const auto set = [&](double ratio, double half_width) {
@@ -136,19 +138,25 @@ struct Trials {
 
 const Record* winner_of(const std::vector<const Record*>& trials) {
     return *std::min_element(trials.begin(), trials.end(), [](const Record* a, const Record* b) {
-        const auto place = [](const Measurement& m) { return std::tuple(m.rank == 0, m.rank, m.p50_us); };
+        const auto place = [](const Measurement& m) {
+            return std::tuple(m.rank == 0, m.rank, m.final_rounds_us.empty(), m.stop_reason == StopReason::dropped, m.p50_us);
+        };
         return place(*a->measurement) < place(*b->measurement);
     });
 }
 
 }  // namespace
 
+bool precedes(const Standing& standing, const Standing* best, const Record* winner) {
+    return best == nullptr || standing.record == winner || (best->record != winner && standing.ratio < best->ratio);
+}
+
 Obeying ProblemRanking::obeying(const std::function<bool(const Record&)>& obeys) const {
     Obeying out;
     for (const Standing& standing : standings) {
         if (standing.record->candidate.configuration() != nullptr && obeys(*standing.record)) {
             ++out.count;
-            out.best = out.best == nullptr || standing.ratio < out.best->ratio ? &standing : out.best;
+            out.best = precedes(standing, out.best, winner) ? &standing : out.best;
         }
     }
     return out;

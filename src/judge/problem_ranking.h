@@ -26,16 +26,19 @@ struct Standing : TimeRatio {
     const Record* record = nullptr;
 };
 
+/// The problem's winner stays the best: another's lesser ratio is noise then. `best`: null: none yet.
+bool precedes(const Standing& standing, const Standing* best, const Record* winner);
+
 /// The own configurations that obey a rule.
 struct Obeying {
     std::size_t count = 0;
-    const Standing* best = nullptr;  // of the least ratio; null: none obeys
+    const Standing* best = nullptr;  // null: none obeys
 };
 
 struct ProblemRanking {
     const Results* results = nullptr;
     const PlanSummary* plan = nullptr;  // null: the file has none
-    const Record* winner = nullptr;     // the best rank; the least p50 where nothing was ranked
+    const Record* winner = nullptr;     // the best rank; of what was not ranked: finals first, what no race dropped, the least p50
     std::vector<Standing> standings;    // what passed and was measured, in the order of the records
     std::vector<const Record*> pruned;  // compiled, then taken by a rule: never measured
     std::size_t of_others = 0;          // trials of other providers that are left out

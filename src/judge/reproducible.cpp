@@ -22,11 +22,6 @@ struct ClassOfRows {
     friend auto operator<=>(const ClassOfRows&, const ClassOfRows&) = default;
 };
 
-/// Of admitted ones. The problem's winner stays it: another's lesser ratio is noise then.
-bool precedes(const Standing& standing, const Standing* best, const Record* winner) {
-    return best == nullptr || standing.record == winner || (best->record != winner && standing.ratio < best->ratio);
-}
-
 struct Members {
     std::vector<const Standing*> fastest;  // by problem; null: none was measured
     std::size_t covered = 0;

@@ -17,7 +17,7 @@ namespace {
 auto contest_place(const Record& record) {
     const Measurement& measurement = *record.measurement;
     const int rank = measurement.rank > 0 ? measurement.rank : std::numeric_limits<int>::max();
-    return std::tuple(rank, measurement.final_rounds_us.empty(), time_of(record));
+    return std::tuple(rank, measurement.final_rounds_us.empty(), measurement.stop_reason == StopReason::dropped, time_of(record));
 }
 
 const Contestant own_contestant{std::string(own_provider), false};

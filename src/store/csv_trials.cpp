@@ -374,6 +374,7 @@ Results read_records(ByteSource& source, const std::string& path) {
             reader.fail(error.what());
         }
         if (record.measurement) {
+            record.measurement->rounds_taken = static_cast<int>(record.measurement->rounds.size());
             record.measurement->rounds.clear();
         }
         if (results.records.size() == 1) {

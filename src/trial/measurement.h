@@ -44,6 +44,7 @@ struct Repetition {
 
 struct Measurement {
     std::vector<Round> rounds;
+    int rounds_taken = 0;  // of a results.csv, which has no rounds but their number; else 0
     int samples = 0;
     int launches_per_sample = 1;
     double p20_us = 0;

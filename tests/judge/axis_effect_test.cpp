@@ -78,6 +78,20 @@ TEST(AxisEffect, ALossHasAnIntervalAndThatOfTheBestItselfNone) {
         << "both are compared with the winner, another provider's";
 }
 
+TEST(AxisEffect, TheWinnerIsTheBestWhateverAnotherRatioSays) {
+    std::vector<Results> runs = made_up();
+    Record& winner = runs[0].records[4];  // w4, rank 1
+    Record& tied = runs[0].records[5];
+    winner.measurement->final_rounds_us = {5, 5.1, 5};
+    tied.measurement->final_rounds_us = {4.9, 5, 4.95};
+    const AxisEffect effect = axis_effect(runs, "num_warps");
+    EXPECT_EQ(effect.values[0].value, "4");
+    EXPECT_EQ(effect.values[0].best_on, 1U);
+    EXPECT_EQ(effect.values[0].worst, 0);
+    EXPECT_EQ(effect.values[1].best_on, 0U);
+    EXPECT_LT(effect.values[1].mean, 0);
+}
+
 TEST(AxisEffect, AnUnknownAxisIsRefused) {
     const std::vector<Results> runs = made_up();
     try {

@@ -432,6 +432,32 @@ TEST(Processes, TellWhatRunsDifferBy) {
     EXPECT_EQ(compared(one, b).processes[1], 3U);
 }
 
+TEST(Processes, AFailureInAnyOfThemHoldsAndADroppedTrialStandsBehindATime) {
+    for (const std::size_t which : {0U, 1U, 2U}) {  // whichever is the newest
+        std::vector<Results> before;
+        std::vector<Results> after;
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            before.push_back(synthetic_results(small(2 * seed)));
+            after.push_back(synthetic_results(small(2 * seed + 1)));
+        }
+        after[which].records[4].outcome = Outcome::crashed;
+        after[which].records[4].measurement.reset();
+        after[which].records[7].measurement->stop_reason = StopReason::dropped;
+        before[which].records[9].outcome = Outcome::pruned;  // as of an interrupted run
+        before[which].records[9].measurement.reset();
+        const ResultRows a = rows_of_runs(before, "before");
+        const ResultRows b = rows_of_runs(after, "after");
+        const Comparison comparison = compared(a, b);
+        ASSERT_EQ(comparison.pairs.size(), 30U) << which;
+        EXPECT_EQ(comparison.dropped, 0U) << which;
+        EXPECT_EQ(comparison.pairs[4].verdict, Verdict::missing) << which;
+        ASSERT_NE(comparison.candidate_row(comparison.pairs[4]), nullptr);
+        EXPECT_EQ(comparison.candidate_row(comparison.pairs[4])->outcome, Outcome::crashed) << which;
+        EXPECT_EQ(comparison.count(Verdict::missing), 1U) << which;
+        EXPECT_EQ(comparison.count(Verdict::new_), 0U) << which;
+    }
+}
+
 TEST(Judge, IntervalAndThresholdBothCount) {
     Pair pair;
     pair.ratio = 1.05;

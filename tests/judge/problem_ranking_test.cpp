@@ -115,6 +115,43 @@ TEST(ProblemRanking, WithoutARankingTheLeastTimeWins) {
     EXPECT_EQ(problem_rankings(results)[0].winner, &results.records[1]);
 }
 
+TEST(ProblemRanking, WithoutARankingWhatARaceDroppedWinsLastAndIsMeasuredAgain) {
+    Results results;
+    add(results, problem_of(1, 128), {{w1, 11}, {w2, 10}, {w4, 12}});
+    measurement(results, 1).rank = 0;
+    measurement(results, 1).stop_reason = StopReason::dropped;
+    EXPECT_EQ(problem_rankings(results)[0].winner, &results.records[0]);
+    measurement(results, 1).final_rounds_us = {10, 10.1, 9.9};  // it was measured again, and more than the others
+    EXPECT_EQ(problem_rankings(results)[0].winner, &results.records[1]);
+    EXPECT_FALSE(problem_rankings(results)[0].standings[1].dropped);
+    measurement(results, 1).final_rounds_us.clear();
+    for (const std::size_t i : {0U, 2U}) {
+        measurement(results, i).stop_reason = StopReason::dropped;
+    }
+    const std::vector<ProblemRanking> rankings = problem_rankings(results);
+    EXPECT_EQ(rankings[0].winner, &results.records[1]);
+    EXPECT_TRUE(rankings[0].standings[1].dropped) << "all losses rest on its few rounds";
+}
+
+TEST(ProblemRanking, OfAResultsCsvTheNumberOfRoundsSaysHowWideTheIntervalIs) {
+    const auto width_of = [](int rounds) {
+        Results results;
+        add(results, problem_of(1, 128), {{w1, 11}, {w2, 10}, {w4, 12}});
+        for (std::size_t i = 0; i < 3; ++i) {
+            Measurement& m = measurement(results, i);
+            m.rounds_taken = i == 0 ? rounds : 12;
+            m.p20_us = m.p50_us * 0.99;
+            m.p80_us = m.p50_us * 1.01;
+        }
+        const std::vector<ProblemRanking> rankings = problem_rankings(results);
+        return rankings[0].standings[0].high - rankings[0].standings[0].low;
+    };
+    EXPECT_GT(width_of(2), 1.5 * width_of(5));
+    EXPECT_GT(width_of(1), width_of(2) * 0.9);
+    EXPECT_GT(width_of(5), 1.2 * width_of(12));
+    EXPECT_NEAR(width_of(0), width_of(5), 1e-12) << "not known: five";
+}
+
 TEST(ProblemRanking, WhatFailedIsNotInItAndAProblemWithoutATimeIsNone) {
     Results results;
     add(results, problem_of(1, 128), {{w1, 11}, {w2, 10}});
