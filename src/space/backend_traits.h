@@ -44,6 +44,8 @@ struct BackendTraits {
     bool row_is_one_block = true;
     /// Shared memory holds whole rows alone; false: also rows in blocks.
     bool shared_whole_rows = true;
+    /// Bytes that each of a row's threads takes at once where `vector_bytes` is inert; 0: one element.
+    int lane_bytes = 0;
 };
 
 }  // namespace normtune

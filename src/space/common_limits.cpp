@@ -49,9 +49,8 @@ bool in_blocks(const Configuration& c, const Problem& problem, bool row_is_one_b
     return row_is_one_block ? tiled(c, problem) : c.block_size != whole_row;
 }
 
-bool evenly(const Configuration& c, const Problem& problem, bool vectors, bool row_is_one_block) {
-    return problem.shape.cols % columns_at_once(c, problem, vectors) == 0 &&
-           (!in_blocks(c, problem, row_is_one_block) || problem.shape.cols % c.block_size == 0);
+bool evenly(const Configuration& c, const Problem& problem, std::int64_t at_once, bool row_is_one_block) {
+    return problem.shape.cols % at_once == 0 && (!in_blocks(c, problem, row_is_one_block) || problem.shape.cols % c.block_size == 0);
 }
 
 /// Collects limits; knows what the space lists and what the backend holds inert.
@@ -215,7 +214,7 @@ void add_row_limits(Limits& limits) {
     limits.add(Axis::reduction, "invalid.reduction", "even has no mask: threads and blocks must divide the columns",
                {Axis::reduction, Axis::block_size, Axis::threads_per_row, Axis::vector_bytes, Axis::cluster},
                [vectors, one_block](const Configuration& c, const Problem& p, const DeviceInfo&) {
-                   return c.reduction != Reduction::even || evenly(c, p, vectors, one_block);
+                   return c.reduction != Reduction::even || evenly(c, p, columns_at_once(c, p, vectors), one_block);
                });
 }
 
@@ -320,7 +319,13 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
 }
 
 bool divides_evenly(const Configuration& c, const Problem& problem, const BackendTraits& traits) {
-    return evenly(c, problem, !holds_inert(traits, Axis::vector_bytes), traits.row_is_one_block);
+    const bool vectors = !holds_inert(traits, Axis::vector_bytes);
+    const std::int64_t at_once = columns_at_once(c, problem, vectors) * (vectors ? 1 : lane_elements(traits, problem.operation.dtype));
+    return evenly(c, problem, at_once, traits.row_is_one_block);
+}
+
+int lane_elements(const BackendTraits& traits, Dtype dtype) {
+    return std::max(1, traits.lane_bytes / bytes_of(dtype));
 }
 
 std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {

@@ -9,6 +9,9 @@ namespace normtune::cpu {
 
 namespace {
 
+/// A row's thread is a lane of a register of fp32: 16-bit elements are two a lane.
+constexpr int lane_bytes = 4;
+
 bool is_one_of(int value, std::initializer_list<int> allowed) {
     for (const int candidate : allowed) {
         if (value == candidate) {
@@ -161,11 +164,12 @@ TileShape tile_shape(const Configuration& c, int lanes) {
 }
 
 int columns_at_once(const Configuration& c, Dtype dtype) {
-    return c.threads_per_row * (4 / bytes_of(dtype));
+    return c.threads_per_row * (lane_bytes / bytes_of(dtype));
 }
 
 BackendTraits cpu_traits() {
     BackendTraits traits{.backend = Backend::cpu, .inert = inert_axes(Backend::cpu), .limits = {}};
+    traits.lane_bytes = lane_bytes;
     add_tile_limits(traits.limits);
     add_residency_limits(traits.limits);
     add_memory_limits(traits.limits);

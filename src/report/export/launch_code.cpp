@@ -100,11 +100,12 @@ std::string python_launch(const Configuration& configuration, const std::vector<
 
 std::string cpp_even_where_it_divides(const BackendTraits& traits, const std::vector<Axis>& axes) {
     const bool vectors = has_vectors(traits);
+    const bool by_element = vectors || traits.lane_bytes > 0;
     std::string out = fmt::format(
         "// No mask is needed where a row's threads, and its blocks, divide the columns (rows one after another in "
         "memory).\n"
         "inline Launch even_where_it_divides(Launch launch, std::int64_t cols, int {}) {{\n",
-        vectors ? "element_bytes" : "/*element_bytes*/");
+        by_element ? "element_bytes" : "/*element_bytes*/");
     if (vectors) {
         out +=
             "    int bytes = launch.vector_bytes > element_bytes ? launch.vector_bytes : element_bytes;\n"
@@ -114,7 +115,11 @@ std::string cpp_even_where_it_divides(const BackendTraits& traits, const std::ve
             "    const std::int64_t at_once = std::int64_t{launch.threads_per_row} * (bytes / element_bytes)";
         out += in_clusters(traits, axes) ? " * launch.cluster;\n" : ";\n";
     } else {
-        out += "    const std::int64_t at_once = launch.threads_per_row;\n";
+        out += fmt::format(
+            "    const std::int64_t at_once = {};\n",
+            by_element
+                ? fmt::format("std::int64_t{{launch.threads_per_row}} * ({0} > element_bytes ? {0} / element_bytes : 1)", traits.lane_bytes)
+                : "launch.threads_per_row");
     }
     out += fmt::format("    const bool in_blocks = launch.block_size != 0{};\n",
                        traits.row_is_one_block ? " && launch.block_size < cols" : "");
@@ -130,11 +135,12 @@ std::string python_even_where_it_divides(const BackendTraits& traits, const std:
     std::string out =
         "def even_where_it_divides(launch: Launch, cols: int, element_bytes: int) -> Launch:\n"
         "    \"\"\"No mask is needed where a row's threads, and its blocks, divide the columns.\"\"\"\n";
-    out += has_vectors(traits) ? "    size = max(launch.vector_bytes, element_bytes)\n"
-                                 "    while size > element_bytes and cols % (size // element_bytes) != 0:\n"
-                                 "        size //= 2\n"
-                                 "    at_once = launch.threads_per_row * (size // element_bytes)"
-                               : "    at_once = launch.threads_per_row";
+    out += has_vectors(traits)     ? "    size = max(launch.vector_bytes, element_bytes)\n"
+                                     "    while size > element_bytes and cols % (size // element_bytes) != 0:\n"
+                                     "        size //= 2\n"
+                                     "    at_once = launch.threads_per_row * (size // element_bytes)"
+           : traits.lane_bytes > 0 ? fmt::format("    at_once = launch.threads_per_row * max(1, {} // element_bytes)", traits.lane_bytes)
+                                   : "    at_once = launch.threads_per_row";
     out += in_clusters(traits, axes) ? " * launch.cluster\n" : "\n";
     out += fmt::format("    in_blocks = launch.block_size != 0{}\n", traits.row_is_one_block ? " and launch.block_size < cols" : "");
     return out +
