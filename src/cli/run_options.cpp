@@ -47,7 +47,7 @@ void RunOptions::declare(OptionSet& options) {
     options.one("--timeout", duration(0.01, day_s, timeout_s_),
                 fmt::format("Give up on a trial after this long (default: {}s)", defaults.trial_timeout_s));
     options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
-    options.one("--resume", folder(resume_), "Go on with the run of that folder; alone, or with the same options");
+    options.one("--resume", folder(resume_), "Go on with the run of that folder; alone, or with the same options but\n--out and --fresh");
     options.flag("--quiet", "No progress and no warnings", quiet_);
 }
 

@@ -8,8 +8,6 @@
 namespace normtune::cli {
 namespace {
 
-constexpr double least_eps = 1e-30;
-constexpr double most_eps = 1;
 constexpr std::string_view default_space = "default";
 
 std::string shipped_list(std::string_view folder) {

@@ -25,6 +25,10 @@ std::string describe(const Comparison& comparison, const std::vector<Facet>& fac
                                                      : fmt::format("--across {}", fmt::join(words, ",")));
 }
 
+std::string_view by_best(const Comparison& comparison) {
+    return comparison.settings.of_policy ? "by: best in the gate's policy" : "--by best";
+}
+
 /// What every pair that both sides measured differs in, of what may not; nothing where there is no such pair.
 std::optional<std::vector<Facet>> facets_of_all(const Comparison& comparison) {
     unsigned differing = 0;
@@ -94,9 +98,9 @@ std::string why_not_comparable(const Comparison& comparison) {
     }
     if (comparison.dropped > 0 && any_matched(comparison, comparison.settings)) {
         return fmt::format(
-            "{} and {} have no trial in common that neither's race dropped; --by best compares their winners, "
+            "{} and {} have no trial in common that neither's race dropped; {} compares their winners, "
             "and sweeps with --strategy exhaustive measure all alike",
-            comparison.baseline->name, comparison.candidate->name);
+            comparison.baseline->name, comparison.candidate->name, by_best(comparison));
     }
     for (const std::vector<Facet>& tried :
          {std::vector{Facet::device}, std::vector{Facet::casting}, std::vector{Facet::device, Facet::casting}}) {
@@ -114,10 +118,8 @@ std::string why_not_comparable(const Comparison& comparison) {
         CompareSettings settings = comparison.settings;
         settings.by = MatchBy::best;
         if (any_matched(comparison, settings)) {
-            return fmt::format(
-                "{} and {} measured the same problems, but no configuration in common; --by best "
-                "compares their winners",
-                comparison.baseline->name, comparison.candidate->name);
+            return fmt::format("{} and {} measured the same problems, but no configuration in common; {} compares their winners",
+                               comparison.baseline->name, comparison.candidate->name, by_best(comparison));
         }
     }
     return fmt::format("{} and {} have nothing in common that both measured", comparison.baseline->name, comparison.candidate->name);

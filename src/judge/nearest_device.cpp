@@ -147,10 +147,14 @@ std::vector<std::string> Proposal::text() const {
     }
     out.push_back(risk);
     if (known) {
-        out.push_back(fmt::format(
-            "By the threads and the shared memory of {}, {}.", known->name,
-            replaced == 0 ? fmt::format("all {} winners can run there", problems)
-                          : fmt::format("{} of {} winners cannot run there: the best that can has taken the place", replaced, problems)));
+        const auto instead = [&] {
+            return empty.empty()              ? std::string("the best that can has taken the place")
+                   : empty.size() == replaced ? std::string("nothing that was measured of their problems can")
+                                              : fmt::format("of {} the best that can has taken the place", replaced - empty.size());
+        };
+        out.push_back(fmt::format("By the threads and the shared memory of {}, {}.", known->name,
+                                  replaced == 0 ? fmt::format("all {} winners can run there", problems)
+                                                : fmt::format("{} of {} winners cannot run there: {}", replaced, problems, instead())));
         if (of_others > 0) {
             out.push_back(fmt::format("{} of the proposed {} of other providers: whether these run there was not looked at.", of_others,
                                       of_others == 1 ? "is a kernel" : "are kernels"));

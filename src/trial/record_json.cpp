@@ -1,6 +1,7 @@
 #include "trial/record_json.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "support/quick_json.h"
 #include "trial/field_json.h"
@@ -12,12 +13,22 @@ bool is_timestamp(std::string_view text) {
     constexpr std::string_view form = "0000-00-00T00:00:00Z";
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     const auto fits = [&](char wanted, char c) { return wanted == '0' ? digit(c) : wanted == c; };
-    const auto from_to = [&](std::size_t at, int least, int most) {
-        const int value = (text[at] - '0') * 10 + (text[at + 1] - '0');
-        return value >= least && value <= most;
+    if (text.empty()) {
+        return true;
+    }
+    if (text.size() != form.size() || !std::equal(form.begin(), form.end(), text.begin(), fits)) {
+        return false;
+    }
+    const auto number = [&](std::size_t at, std::size_t digits) {
+        int value = 0;
+        for (const char c : text.substr(at, digits)) {
+            value = value * 10 + (c - '0');
+        }
+        return value;
     };
-    return text.empty() || (text.size() == form.size() && std::equal(form.begin(), form.end(), text.begin(), fits) && from_to(5, 1, 12) &&
-                            from_to(8, 1, 31) && from_to(11, 0, 23) && from_to(14, 0, 59) && from_to(17, 0, 60));
+    const std::chrono::year_month_day day{std::chrono::year(number(0, 4)), std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                          std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    return day.ok() && number(11, 2) <= 23 && number(14, 2) <= 59 && number(17, 2) <= 60;
 }
 
 void add_candidate(nlohmann::json& out, const Candidate& candidate) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <map>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "problem/elements.h"
 #include "support/content_hash.h"
 #include "verify/companions.h"
 #include "verify/fill.h"
@@ -46,15 +48,26 @@ Problem with_rows(Problem problem, std::int64_t rows) {
 
 /// Every other row has x for its dy: sums over random signs would be so small beside dx that a 16-bit dx hid their order.
 void align_gradients(const Problem& problem, HostTensors& inputs) {
-    const auto x = inputs.find(problem.operation.backward_input());
     const auto dy = inputs.find(TensorRole::dy);
-    if (x == inputs.end() || dy == inputs.end()) {
+    if (dy == inputs.end()) {
         return;
     }
-    const Tensor from = tensor_of(problem, x->first);
     const Tensor to = tensor_of(problem, TensorRole::dy);
-    for (std::int64_t row = 4; row < fixed_rows && from.dtype == to.dtype; row += 2) {
-        std::memcpy(dy->second.data() + row_begin(to, row), x->second.data() + row_begin(from, row), row_bytes(to));
+    const auto add_row = [&](TensorRole role, std::int64_t row, std::vector<float>& to_values) {
+        const Tensor from = tensor_of(problem, role);
+        std::vector<float> values(to_values.size());
+        decode(from.dtype, inputs.at(role).data(), row * from.row_stride, std::span(values));
+        std::transform(values.begin(), values.end(), to_values.begin(), to_values.begin(), std::plus<>());
+    };
+    for (std::int64_t row = 4; row < fixed_rows; row += 2) {
+        std::vector<float> values(static_cast<std::size_t>(to.cols));
+        if (inputs.contains(problem.operation.backward_input())) {
+            add_row(problem.operation.backward_input(), row, values);
+        } else {  // full and fused: the sum that the forward saves
+            add_row(TensorRole::x, row, values);
+            add_row(TensorRole::residual, row, values);
+        }
+        encode(to.dtype, values, row * to.row_stride, dy->second.data());
     }
 }
 

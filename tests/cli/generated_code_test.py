@@ -184,6 +184,42 @@ def check_fit(folder, cxx, results, printed, words, axes):
     return faults
 
 
+CPU_SPACE = """name: halves
+axes: {num_warps: [4], threads_per_row: [32], residency: [reload], reduction: [even, masked], grid: [per_row]}
+"""
+CPU_SHAPES = """name: halves
+tokens: [64]
+dtypes: [bf16, fp32]
+ops: [rms_norm]
+modes: [forward]
+models: [{name: m, sites: [{site: a, cols: 64}, {site: b, cols: 96}, {site: c, cols: 128}, {site: d, cols: 160}]}]
+"""
+
+
+def check_cpu(folder, cxx):
+    """A thread of a row is 4 bytes of a register there, two elements of 16 bits: `even` is launched where these divide the columns."""
+    (folder.work / "halves.yaml").write_text(CPU_SPACE)
+    (folder.work / "halves_shapes.yaml").write_text(CPU_SHAPES)
+    swept = folder.run("normtune sweep --shapes halves_shapes.yaml --space halves.yaml --backend cpu --strategy exhaustive --quiet --out halves")
+    if swept.returncode:
+        raise SystemExit(f"sweep on the CPU: exit {swept.returncode}: {swept.stderr.decode()}")
+    fit = folder.run("normtune fit halves --hold-out none --tolerance 900% --format python").stdout.decode()
+    header = folder.run("normtune best halves --format cpp --any-device").stdout.decode()
+    python = module_of(fit, "fitted_on_a_cpu")
+    even = [name for name in header[header.index("enum class Reduction"):].split("{")[1].split("}")[0].replace(" ", "").split(",")].index("even")
+    asked = [(dtype, cols) for dtype in ("bf16", "fp32") for cols in (64, 96, 128, 160, 224, 192)]
+    printed = run_cpp(cxx, folder.work, header, "using namespace normtune_best;\n" + "".join(
+        f"print(best(Op::rms_norm, Mode::forward, Dtype::{dtype}, Casting::llama, 64, {cols})->launch);\n"
+        for dtype, cols in asked), ["reduction"])
+    faults = []
+    for (dtype, cols), launch in zip(asked, printed):
+        may_be = cols % (64 if dtype == "bf16" else 32) == 0
+        fitted = getattr(python, f"rms_norm_forward_{dtype}_llama")(64, cols).reduction
+        if (launch["reduction"] == even and not may_be) or (fitted == "even" and not may_be):
+            faults.append(f"on a CPU {dtype} {cols}: best launches {launch}, fit {fitted}; even divides: {may_be}")
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
@@ -209,6 +245,7 @@ def main():
                             ["num_warps", "threads_per_row"])
         faults += check_remarks(folder.work, arguments.cxx, results, lambda command: printed(command, codes=(0, 3)))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "--mode forward --batch-invariant --tolerance 60% --hold-out none", axes_of(results))
+        faults += check_cpu(folder, arguments.cxx)
     print("\n".join(faults))
     return 1 if faults else 0
 

@@ -101,6 +101,10 @@ TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
     }
     const std::string why = compared(rows(before), rows(after)).not_comparable;
     EXPECT_NE(why.find("no trial in common that neither's race dropped; --by best"), std::string::npos) << why;
+    CompareSettings of_policy;
+    of_policy.of_policy = true;
+    const std::string of_gate = compared(rows(before), rows(after), of_policy).not_comparable;
+    EXPECT_NE(of_gate.find("no trial in common that neither's race dropped; by: best in the gate's policy"), std::string::npos) << of_gate;
 }
 
 TEST(Compare, MissingNewAndFailedTrialsAreTold) {

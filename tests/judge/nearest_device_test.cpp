@@ -77,6 +77,17 @@ TEST(NearestDevice, AWinnerThatCannotRunThereMakesRoomForTheNextBest) {
     EXPECT_EQ(proposal.problems, 1u);
     EXPECT_EQ(proposal.replaced, 1u);
     EXPECT_TRUE(proposal.empty.empty());
+    const auto says = [](const Proposal& of, std::string_view what) {
+        const std::vector<std::string> text = of.text();
+        return std::ranges::any_of(text, [&](const std::string& line) { return line.find(what) != std::string::npos; });
+    };
+    EXPECT_TRUE(says(proposal, "1 of 1 winners cannot run there: the best that can has taken the place."));
+    std::vector<std::vector<Results>> more{device("sm_90", 132, {{many_warps, 10}})};
+    const Proposal none = propose(more, "sm_120", target);
+    EXPECT_EQ(none.empty.size(), 1U);
+    EXPECT_TRUE(says(none, "1 of 1 winners cannot run there: nothing that was measured of their problems can."));
+    testing::add(more[0][0], testing::problem_of(7, 256), {{many_warps, 10}, {narrow, 11}});
+    EXPECT_TRUE(says(propose(more, "sm_120", target), "2 of 2 winners cannot run there: of 1 the best that can has taken the place."));
     const std::vector<Record>& records = proposal.runs.at(0).records;
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].measurement->rank, 0);

@@ -109,8 +109,8 @@ TEST(RecordJson, ImpossibleValuesAreRefused) {
     EXPECT_EQ(error_with("/measurement/limit_us", -1), "measurement/limit_us: -1 is out of range; at least 0");
     EXPECT_EQ(error_with("/problem/eps", nullptr), "problem/eps: null is out of range; at least 0");
     EXPECT_EQ(error_with("/problem/row_stride", 1).find("problem: a row_stride of 1 is less than the "), 0U);
-    for (const char* const time :
-         {"yesterday", "2026-11-20 23:59:59", "2026-13-20T23:59:59Z", "2026-11-20T24:59:59Z", "20261120T235959Z"}) {
+    for (const char* const time : {"yesterday", "2026-11-20 23:59:59", "2026-13-20T23:59:59Z", "2026-11-20T24:59:59Z", "20261120T235959Z",
+                                   "2026-02-30T23:59:59Z", "2025-02-29T00:00:00Z", "2026-00-10T00:00:00Z"}) {
         EXPECT_EQ(error_with("/timestamp", time),
                   "timestamp: '" + std::string(time) + "' is not a time in UTC such as 2026-11-20T23:59:59Z");
     }

@@ -96,6 +96,43 @@ TEST(Bits, ShowTheOrderInThe16BitGradientOfABackwardAlone) {
               compare("rms_norm/backward/bf16/llama/40x384", Planted::nothing, Order::lanes16).row_bits);
 }
 
+/// dy near what the backward reads makes Σ(m·x) as large as it can be, so that its order shows in a 16-bit dx.
+TEST(Bits, AreOfRowsWhoseGradientIsAlignedInEveryMode) {
+    for (const char* key :
+         {"rms_norm/backward/bf16/llama/64x96", "rms_norm/full/bf16/llama/64x96", "fused_add_rms_norm/backward/bf16/llama/64x96",
+          "fused_add_rms_norm/full/bf16/llama/64x96", "fused_add_rms_norm/full/bf16/llama/64x96/stride128"}) {
+        class Watching : public PlantedDevice {
+        public:
+            Watching() : PlantedDevice(Planted::nothing) {}
+            void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override {
+                const Problem& problem = static_cast<const fake::FakeKernel&>(kernel).problem;
+                const HostTensors& bytes = static_cast<fake::FakeBuffers&>(buffers).bytes;
+                const auto row_of = [&](TensorRole role, std::int64_t row) {
+                    std::vector<float> values(static_cast<std::size_t>(problem.shape.cols));
+                    decode(Dtype::bf16, bytes.at(role).data(), row * tensor_of(problem, role).row_stride, std::span(values));
+                    return values;
+                };
+                std::size_t aligned = 0;
+                for (std::int64_t row = 0; row < problem.shape.rows; ++row) {
+                    std::vector<float> read =
+                        row_of(problem.operation.mode == Mode::full ? TensorRole::x : problem.operation.backward_input(), row);
+                    if (problem.operation.mode == Mode::full && problem.operation.op == Op::fused_add_rms_norm) {
+                        const std::vector<float> residual = row_of(TensorRole::residual, row);
+                        std::transform(read.begin(), read.end(), residual.begin(), read.begin(),
+                                       [](float a, float b) { return fake::round_to(Dtype::bf16, a + b); });
+                    }
+                    aligned += read == row_of(TensorRole::dy, row) ? 1U : 0U;
+                }
+                most = std::max(most, aligned);
+                PlantedDevice::run(kernel, buffers, set, workspace);
+            }
+            std::size_t most = 0;
+        } device;
+        BitsComparer(device, parse_problem_key(key)).compare(Configuration{});
+        EXPECT_GE(device.most, 14U) << key;
+    }
+}
+
 TEST(Bits, OfModelsWithAnotherEpsAreComparable) {
     Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/9x96");
     problem.operation.eps = 1e-5;
