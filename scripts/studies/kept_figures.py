@@ -76,6 +76,13 @@ for name, device in (("trials.planted", "h100"), ("trials.h200.planted", "h200")
     FIGURES[name] = planted
 
 
+def package_times(files):
+    return f"{len((files.folder / 'results/h200/package_times.csv').read_text().splitlines()) - 1} of each"
+
+
+FIGURES["trials.h200.package_times"] = package_times
+
+
 for warm in ("qwen3_deferred", "qwen3_racing"):
     seconds_of_it = next(one["took_s"] for one in MEASUREMENTS if one["name"] == warm)
     FIGURES[f"rate.{warm}"] = lambda files, name=warm, seconds=seconds_of_it: f"{outcomes(files, name)['passed'] / seconds:.0f} trials a second"
