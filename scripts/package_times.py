@@ -49,7 +49,9 @@ def one_run(arguments, work, number):
     of_sweep = json.loads((folder / "sweep" / "results.json").read_text())["environment"]
     same = {"revision": of_sweep.get("source_revision", ""), "device": of_sweep["device"]["name"], "device_id": of_sweep["device"].get("uuid", ""),
             "driver": of_sweep["device"].get("driver", ""), "run": number}
-    for row in csv.DictReader(table.open()):
+    with table.open(newline="") as lines:
+        times = list(csv.DictReader(lines))
+    for row in times:
         yield {**same, "rows": row["rows"], "cols": row["cols"], "mode": row["mode"], "sweep_us": row["sweep_us"], "package_us": row["device_us"],
                "sweep_empty_us": row["sweep_empty_us"], "package_empty_us": row["empty_us"]}
 
@@ -77,7 +79,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--normtune", default=os.environ.get("NORMTUNE", str(ROOT / "build/bin/normtune")))
     parser.add_argument("--shapes", default=SHAPES, help=f"M×N, comma-separated (default: {SHAPES})")
-    parser.add_argument("--runs", type=int, default=3, help="(default: 3)")
+    parser.add_argument("--runs", type=int, default=3, choices=range(1, 21), metavar="N", help="(default: 3)")
     parser.add_argument("--out", help="the times, as CSV")
     parser.add_argument("--from", dest="recorded", help="a CSV of --out: its table, and nothing is measured")
     arguments = parser.parse_args()

@@ -2,7 +2,8 @@
 """What shipped results say of where they come from, as a table: `provenance.py qwen3.csv triton_te_615.csv …`.
 
 A results.csv tells driver, clocks, empty launch, timer and copy; the results.json or NAME.environment.json beside it, where one is shipped,
-the revision of the sources, the GPU's UUID and the command. A dash: the file does not say.
+the revision of the sources, the GPU's UUID and the command. A dash: the file does not say. Left out: a CSV of no trials (package_times.csv, whose
+own columns say it).
 """
 
 import csv
@@ -11,6 +12,11 @@ import pathlib
 import sys
 
 HEADER = ["results", "measured", "revision", "GPU's UUID", "driver", "command", "clock", "memory's clock", "empty launch", "timer", "copy", "least limit_ratio"]
+
+
+def has_trials(path):
+    with open(path, newline="") as file:
+        return "outcome" in (csv.DictReader(file).fieldnames or ())
 
 
 def line(path):
@@ -36,7 +42,7 @@ def line(path):
 def main():
     table = [HEADER, ["---"] * 2 + ["---"] * (len(HEADER) - 3) + ["--:"]]
     table[1][1] = "--:"
-    table += [line(pathlib.Path(name)) for name in sys.argv[1:]]
+    table += [line(path) for path in map(pathlib.Path, sys.argv[1:]) if has_trials(path)]
     for cells in table:
         print(f"| {' | '.join(cells)} |")
 

@@ -25,6 +25,7 @@ import count_tests  # noqa: E402
 import held_out  # noqa: E402
 import keep_repeated  # noqa: E402
 import limits  # noqa: E402
+import package_times  # noqa: E402
 import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
 
@@ -334,6 +335,57 @@ class PlantedBugs(unittest.TestCase):
                 self.assertEqual(planted_bugs.main(), status, outcome)
             if status == 1:
                 self.assertIn(f"{len(planted_bugs.PLANTED['shapes'])} not told", out.getvalue())
+
+
+NORMTUNE_STAND_IN = """#!{python}
+import json, pathlib, sys
+words, out = sys.argv[1:], pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
+if words[0] == "sweep":
+    assert "cols: 1024, rows_per_token: 128" in pathlib.Path(words[words.index("--shapes") + 1]).read_text()
+    out.mkdir()
+    (out / "results.json").write_text(json.dumps({{"environment": {{"source_revision": "abc", "device": {{"name": "G", "uuid": "GPU-1", "driver": "1, 2"}}}}}}))
+else:
+    (out / "normtune_kernels").mkdir(parents=True)
+    (out / "normtune_kernels" / "bench.py").write_text({bench!r})
+"""
+BENCH_STAND_IN = """import pathlib, sys
+rows = ["rows,cols,dtype,mode,device_us,pytorch_us,empty_us,sweep_us,sweep_empty_us"]
+for shape in sys.argv[sys.argv.index("--shapes") + 1].split(","):
+    m, n = shape.split("x")
+    rows += [f"{m},{n},bf16,forward,1.64,5,0.52,1.66,0.55", f"{m},{n},bf16,backward,2.0,5,0.52,%s,0.55"]
+pathlib.Path(sys.argv[sys.argv.index("--csv") + 1]).write_text("\\n".join(rows) + "\\n")
+"""
+
+
+class PackageTimes(unittest.TestCase):
+    def measured(self, backward_us="2.0"):
+        with tempfile.TemporaryDirectory() as folder:
+            work, out = pathlib.Path(folder), io.StringIO()
+            normtune = work / "normtune"
+            normtune.write_text(NORMTUNE_STAND_IN.format(python=sys.executable, bench=BENCH_STAND_IN.replace("\\\\n", "\\n") % backward_us))
+            normtune.chmod(0o755)
+            words = ["package_times.py", "--normtune", str(normtune), "--shapes", "128x1024,8192x1024", "--runs", "2", "--out", str(work / "times.csv")]
+            with unittest.mock.patch.object(sys, "argv", words), contextlib.redirect_stdout(out):
+                status = package_times.main()
+            again = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["package_times.py", "--from", str(work / "times.csv")]), contextlib.redirect_stdout(again):
+                package_times.main()
+            with open(work / "times.csv", newline="") as table:
+                return status, out.getvalue(), again.getvalue(), list(csv.DictReader(table))
+
+    def test_each_run_has_its_sweep_and_its_package(self):
+        status, text, again, rows = self.measured()
+        self.assertEqual((status, text), (0, again))
+        self.assertEqual(len(rows), 8)
+        self.assertEqual([rows[0][column] for column in ("revision", "device_id", "run", "rows", "mode", "sweep_us", "package_us")],
+                         ["abc", "GPU-1", "1", "128", "forward", "1.66", "1.64"])
+        self.assertIn("| 128×1024 | forward | 1.66, 1.64; 1.66, 1.64 | -1.2 %, -1.2 % | -1.2 % | 0.0 % |", text)
+        self.assertIn("Within 1 %: 4 of 8 times; in the mean of 2 runs 2 of 4.", text)
+
+    def test_a_time_that_the_sweep_has_not_is_a_failure(self):
+        status, text, _, rows = self.measured(backward_us="")
+        self.assertEqual((status, len(rows)), (1, 4))
+        self.assertNotIn("backward", text)
 
 
 class RunEmitted(unittest.TestCase):
