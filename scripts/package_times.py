@@ -14,6 +14,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -58,6 +59,8 @@ def one_run(arguments, work, number):
 
 def print_table(rows):
     """Of each shape and mode every run's two times and how far the package's is off, and how far apart the sweeps' own are."""
+    if not rows:
+        raise SystemExit("package_times: no time of the package has one of a sweep of this GPU beside it")
     found = {}
     for row in rows:
         found.setdefault((int(row["cols"]), int(row["rows"]), row["mode"]), []).append((float(row["sweep_us"]), float(row["package_us"])))
@@ -84,9 +87,14 @@ def main():
     parser.add_argument("--from", dest="recorded", help="a CSV of --out: its table, and nothing is measured")
     arguments = parser.parse_args()
     if arguments.recorded:
-        with open(arguments.recorded, newline="") as table:
-            print_table(list(csv.DictReader(table)))
+        try:
+            with open(arguments.recorded, newline="") as table:
+                print_table(list(csv.DictReader(table)))
+        except (OSError, KeyError, ValueError) as error:
+            parser.error(f"--from {arguments.recorded}: not a CSV of --out: {error}")
         return 0
+    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*(,[1-9]\d*x[1-9]\d*)*", arguments.shapes):
+        parser.error(f"--shapes: '{arguments.shapes}' is not as {SHAPES}")
     shapes = [tuple(map(int, shape.split("x"))) for shape in arguments.shapes.split(",")]
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -320,12 +320,9 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
 
 bool divides_evenly(const Configuration& c, const Problem& problem, const BackendTraits& traits) {
     const bool vectors = !holds_inert(traits, Axis::vector_bytes);
-    const std::int64_t at_once = columns_at_once(c, problem, vectors) * (vectors ? 1 : lane_elements(traits, problem.operation.dtype));
+    const std::int64_t at_once =
+        columns_at_once(c, problem, vectors) * (vectors ? 1 : std::max(1, traits.lane_bytes / bytes_of(problem.operation.dtype)));
     return evenly(c, problem, at_once, traits.row_is_one_block);
-}
-
-int lane_elements(const BackendTraits& traits, Dtype dtype) {
-    return std::max(1, traits.lane_bytes / bytes_of(dtype));
 }
 
 std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {

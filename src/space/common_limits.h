@@ -24,9 +24,6 @@ std::vector<BackendLimit> common_limits(const SearchSpace& space, const BackendT
 /// May `reduction` be `even`: do a row's threads, and its blocks, divide the columns?
 bool divides_evenly(const Configuration& configuration, const Problem& problem, const BackendTraits& traits);
 
-/// Elements that each of a row's threads takes at once on a backend without vector_bytes.
-int lane_elements(const BackendTraits& traits, Dtype dtype);
-
 /// Does each program hand its sums on before it writes its last rows' dx, if they are in registers?
 bool publishes(DgammaMethod method);
 

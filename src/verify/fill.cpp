@@ -136,10 +136,9 @@ int draws_of(const Problem& problem) {
 }
 
 RowKind row_kind(const Problem& of_draw, std::int64_t row_of_draw, std::uint64_t seed, Draw draw) {
-    const Problem problem = with_all_rows(of_draw, draw);
     const std::int64_t row = draw.index * of_draw.shape.rows + row_of_draw;
-    const RowKind zeros = zeros_allowed(problem.operation) ? RowKind::zeros : RowKind::tiny;
-    if (row == problem.shape.rows - 1) {
+    const RowKind zeros = zeros_allowed(of_draw.operation) ? RowKind::zeros : RowKind::tiny;
+    if (row == draw.of * of_draw.shape.rows - 1) {
         return RowKind::spike;
     }
     switch (row) {
