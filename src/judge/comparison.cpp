@@ -55,7 +55,7 @@ private:
                 out_.failed_both += failed(pair) ? 1U : 0U;
                 continue;
             }
-            if (out_.settings.metric == Metric::latency && dropped(pair)) {
+            if (out_.settings.metric == Metric::latency && dropped(pair) && !failing(out_.candidate_row(pair))) {
                 ++out_.dropped;
                 continue;
             }
@@ -72,17 +72,19 @@ private:
         }
     }
 
+    /// It ran and went wrong, or would have; not what was left out.
+    static bool failing(const ResultRow* row) {
+        return row != nullptr && row->outcome != Outcome::passed && row->outcome != Outcome::pruned && row->outcome != Outcome::unsupported;
+    }
+
     /// Of the processes that measured this trial: one in which it failed, else one that has its time and did not drop it.
     std::uint32_t standing_for_all(const ResultRows& side, const std::vector<std::uint32_t>& next, std::uint32_t newest) const {
         if (next.empty() || out_.settings.by == MatchBy::best) {
             return newest;
         }
-        const auto failing = [](Outcome outcome) {
-            return outcome != Outcome::passed && outcome != Outcome::pruned && outcome != Outcome::unsupported;
-        };
         const auto place = [&](std::uint32_t row) {
             const ResultRow& it = side.rows[row];
-            return std::tuple(!failing(it.outcome), !usable(it, out_.settings.metric), it.dropped);
+            return std::tuple(!failing(&it), !usable(it, out_.settings.metric), it.dropped);
         };
         std::uint32_t best = newest;
         for (std::uint32_t row = next[newest]; row != newest; row = next[row]) {

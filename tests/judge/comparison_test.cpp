@@ -436,6 +436,23 @@ TEST(Processes, TellWhatRunsDifferBy) {
     EXPECT_EQ(compared(one, b).processes[1], 3U);
 }
 
+TEST(Compare, WhatFailsNowIsToldWhereARaceDroppedItBefore) {
+    Results before = synthetic_results(small(1));
+    Results after = synthetic_results(small(2));
+    for (const std::size_t i : {3U, 5U, 7U}) {
+        before.records[i].measurement->stop_reason = StopReason::dropped;
+        after.records[i].measurement.reset();
+    }
+    after.records[3].outcome = Outcome::launch_failed;
+    after.records[5].outcome = Outcome::pruned;
+    after.records[7].outcome = Outcome::incorrect;
+    const ResultRows a = rows(before);
+    const ResultRows b = rows(after);
+    const Comparison comparison = compared(a, b);
+    EXPECT_EQ(comparison.count(Verdict::missing), 2U);
+    EXPECT_EQ(comparison.dropped, 1U);
+}
+
 TEST(Processes, AFailureInAnyOfThemHoldsAndADroppedTrialStandsBehindATime) {
     for (const std::size_t which : {0U, 1U, 2U}) {  // whichever is the newest
         std::vector<Results> before;
