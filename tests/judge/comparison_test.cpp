@@ -10,16 +10,9 @@
 namespace normtune {
 namespace {
 
+using testing::six_problems;
 using testing::synthetic_results;
 using testing::SyntheticSweep;
-
-SyntheticSweep small(std::uint64_t seed) {
-    SyntheticSweep sweep;
-    sweep.problems = 6;
-    sweep.configurations = 5;
-    sweep.seed = seed;
-    return sweep;
-}
 
 ResultRows rows(const Results& results) {
     return rows_of(results, "file");
@@ -30,7 +23,7 @@ Comparison compared(const ResultRows& before, const ResultRows& after, CompareSe
 }
 
 TEST(Compare, AFileWithItselfIsTheSame) {
-    const ResultRows file = rows(synthetic_results(small(1)));
+    const ResultRows file = rows(synthetic_results(six_problems(1)));
     const Comparison comparison = compared(file, file);
     ASSERT_EQ(comparison.pairs.size(), 30U);
     EXPECT_EQ(comparison.not_comparable, "");
@@ -43,9 +36,9 @@ TEST(Compare, AFileWithItselfIsTheSame) {
 }
 
 TEST(Compare, SwappingTheSidesInvertsTheRatios) {
-    SyntheticSweep sweep = small(2);
+    SyntheticSweep sweep = six_problems(2);
     sweep.planted = [](int problem, int) { return problem == 3 ? 1.2 : 1.0; };
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     const ResultRows after = rows(synthetic_results(sweep));
     const Comparison forth = compared(before, after);
     const Comparison back = compared(after, before);
@@ -58,7 +51,7 @@ TEST(Compare, SwappingTheSidesInvertsTheRatios) {
 }
 
 TEST(Compare, TimesFromTheStoreAreTold) {
-    Results results = synthetic_results(small(1));
+    Results results = synthetic_results(six_problems(1));
     for (Record& record : results.records) {
         record.timestamp = "2026-11-20T08:00:00Z";
     }
@@ -69,7 +62,7 @@ TEST(Compare, TimesFromTheStoreAreTold) {
     const ResultRows stored = rows(results);
     EXPECT_EQ(stored.stored.problems, 1U);
     EXPECT_EQ(stored.stored.oldest_day, "2026-10-31");
-    const ResultRows measured = rows(synthetic_results(small(2)));
+    const ResultRows measured = rows(synthetic_results(six_problems(2)));
     EXPECT_TRUE(remarks_on(compared(measured, measured)).empty());
     const std::vector<std::string> remarks = remarks_on(compared(measured, stored));
     ASSERT_EQ(remarks.size(), 1U);
@@ -83,8 +76,8 @@ TEST(Compare, TimesFromTheStoreAreTold) {
 
 // A race's few rounds are no measurement to compare with.
 TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
-    Results before = synthetic_results(small(1));
-    Results after = synthetic_results(small(2));
+    Results before = synthetic_results(six_problems(1));
+    Results after = synthetic_results(six_problems(2));
     before.records[3].measurement->stop_reason = StopReason::dropped;
     after.records[3].measurement->stop_reason = StopReason::dropped;
     after.records[17].measurement->stop_reason = StopReason::dropped;
@@ -108,8 +101,8 @@ TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
 }
 
 TEST(Compare, MissingNewAndFailedTrialsAreTold) {
-    Results before = synthetic_results(small(1));
-    Results after = synthetic_results(small(2));
+    Results before = synthetic_results(six_problems(1));
+    Results after = synthetic_results(six_problems(2));
     before.records[0].candidate.configuration()->num_warps = 16;  // the candidate has it not
     after.records[0].candidate.configuration()->num_warps = 32;
     after.records[1].outcome = Outcome::crashed;
@@ -129,7 +122,7 @@ TEST(Compare, MissingNewAndFailedTrialsAreTold) {
 }
 
 TEST(Compare, OfTwoRowsOfOneTrialTheNewerStands) {
-    Results before = synthetic_results(small(1));
+    Results before = synthetic_results(six_problems(1));
     Record again = before.records[0];
     again.timestamp = "2026-11-19T00:00:00Z";
     again.measurement->p50_us *= 7;
@@ -138,7 +131,7 @@ TEST(Compare, OfTwoRowsOfOneTrialTheNewerStands) {
     }
     before.records.push_back(again);
     const ResultRows twice = rows(before);
-    const ResultRows once = rows(synthetic_results(small(1)));
+    const ResultRows once = rows(synthetic_results(six_problems(1)));
     EXPECT_EQ(compared(once, twice).count(Verdict::slower), 0U);
     before.records.back().timestamp = "2026-11-22T00:00:00Z";
     const ResultRows newer = rows(before);
@@ -146,8 +139,8 @@ TEST(Compare, OfTwoRowsOfOneTrialTheNewerStands) {
 }
 
 TEST(Compare, ByBestComparesTheWinners) {
-    Results before = synthetic_results(small(1));
-    Results after = synthetic_results(small(2));
+    Results before = synthetic_results(six_problems(1));
+    Results after = synthetic_results(six_problems(2));
     before.records[0].measurement->rank = 1;
     after.records[3].measurement->rank = 1;
     after.records[3].candidate.configuration()->num_warps = 16;
@@ -168,7 +161,7 @@ TEST(Compare, ByBestComparesTheWinners) {
 }
 
 TEST(Compare, ByBestRestsOnTheFreshRoundsOfBothWinners) {
-    Results before = synthetic_results(small(1));
+    Results before = synthetic_results(six_problems(1));
     for (std::size_t i = 0; i < before.records.size(); i += 5) {
         before.records[i].measurement->rank = 1;
         before.records[i].measurement->final_rounds_us.assign(15, before.records[i].measurement->p50_us * 1.5);
@@ -198,9 +191,9 @@ TEST(Compare, WhatMustNotDifferIsNamedAndRefusedUnlessAllowed) {
         {Facet::casting, [&](Results& r) { each(r, [](Record& record) { record.problem.operation.casting = Casting::gemma; }); }},
         {Facet::timer, [&](Results& r) { each(r, [](Record& record) { record.measurement->timer = "events"; }); }},
         {Facet::cold, [&](Results& r) { each(r, [](Record& record) { record.measurement->cold = false; }); }}};
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     for (const Difference& difference : differences) {
-        Results results = synthetic_results(small(2));
+        Results results = synthetic_results(six_problems(2));
         difference.make(results);
         const ResultRows after = rows(results);
         const std::string name(facet_names.name(difference.facet));
@@ -214,13 +207,13 @@ TEST(Compare, WhatMustNotDifferIsNamedAndRefusedUnlessAllowed) {
 }
 
 TEST(Compare, AllThatDiffersIsNamedAtOnce) {
-    Results results = synthetic_results(small(2));
+    Results results = synthetic_results(six_problems(2));
     results.environment.device.driver = "another";
     for (Record& record : results.records) {
         record.device = "another";
         record.measurement->cold = false;
     }
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     const ResultRows after = rows(results);
     const std::string why = compared(before, after).not_comparable;
     EXPECT_NE(why.find("--across device,driver,cold compares"), std::string::npos) << why;
@@ -230,13 +223,13 @@ TEST(Compare, AllThatDiffersIsNamedAtOnce) {
 }
 
 TEST(Compare, APairThatAloneDiffersIsNotJudged) {
-    Results results = synthetic_results(small(2));
+    Results results = synthetic_results(six_problems(2));
     results.records[4].measurement->timer = "events";
     results.records[4].measurement->p50_us *= 3;
     for (Round& round : results.records[4].measurement->rounds) {
         round.median_us *= 3;
     }
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     const ResultRows after = rows(results);
     const Comparison comparison = compared(before, after);
     EXPECT_EQ(comparison.not_comparable, "");
@@ -245,7 +238,7 @@ TEST(Compare, APairThatAloneDiffersIsNotJudged) {
 }
 
 TEST(Compare, NothingInCommonIsSaid) {
-    SyntheticSweep sweep = small(1);
+    SyntheticSweep sweep = six_problems(1);
     Results results = synthetic_results(sweep);
     for (Record& record : results.records) {
         record.problem.shape.cols = 64;
@@ -258,10 +251,10 @@ TEST(Compare, NothingInCommonIsSaid) {
 }
 
 TEST(Compare, MemoryIsExact) {
-    Results results = synthetic_results(small(2));
+    Results results = synthetic_results(six_problems(2));
     results.records[0].measurement->memory_bytes *= 2;
     results.records[1].measurement->memory_bytes /= 2;
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     const ResultRows after = rows(results);
     CompareSettings settings;
     settings.metric = Metric::memory;
@@ -274,7 +267,7 @@ TEST(Compare, MemoryIsExact) {
 }
 
 TEST(Compare, ADeviceThatBecameSlowerIsNoRegressionOfKernels) {
-    SyntheticSweep sweep = small(2);
+    SyntheticSweep sweep = six_problems(2);
     Results results = synthetic_results(sweep);
     for (Record& record : results.records) {  // all of it by 5%, the copies as well
         Measurement& m = *record.measurement;
@@ -284,7 +277,7 @@ TEST(Compare, ADeviceThatBecameSlowerIsNoRegressionOfKernels) {
             round.median_us *= 1.05;
         }
     }
-    const ResultRows before = rows(synthetic_results(small(1)));
+    const ResultRows before = rows(synthetic_results(six_problems(1)));
     const ResultRows after = rows(results);
     const Comparison comparison = compared(before, after);
     EXPECT_EQ(comparison.count(Verdict::slower), 0U);
@@ -293,7 +286,7 @@ TEST(Compare, ADeviceThatBecameSlowerIsNoRegressionOfKernels) {
 
 /// The sweep with its first problem's trials made to take `us`, beside a copy of `copy_us`.
 ResultRows with_short_kernels(std::uint64_t seed, double us, double copy_us) {
-    Results results = synthetic_results(small(seed));
+    Results results = synthetic_results(six_problems(seed));
     const std::string first = results.records[0].problem.key();
     for (Record& record : results.records) {
         if (record.problem.key() == first) {
@@ -337,9 +330,9 @@ const auto no_codes = [](std::size_t) { return false; };
 const auto odd = [](std::size_t trial) { return trial % 2 == 1; };
 
 TEST(SameCode, CannotHaveBecomeSlower) {
-    Results after = synthetic_results(small(2));
+    Results after = synthetic_results(six_problems(2));
     lengthen(after.records[7], 1.5, 0);
-    const ResultRows a = with_codes(synthetic_results(small(1)), no_codes);
+    const ResultRows a = with_codes(synthetic_results(six_problems(1)), no_codes);
     const ResultRows b = with_codes(after, no_codes);
     const Comparison comparison = compared(a, b);
     EXPECT_EQ(comparison.count(Verdict::same_code), 30U);
@@ -352,7 +345,7 @@ TEST(SameCode, CannotHaveBecomeSlower) {
 }
 
 TEST(SameCode, IsOneLaunchOnOneDeviceByOneDriver) {
-    const Results before = synthetic_results(small(1));
+    const Results before = synthetic_results(six_problems(1));
     const ResultRows a = with_codes(before, no_codes);
     Results other_grid = before;
     for (Record& record : other_grid.records) {
@@ -369,11 +362,11 @@ TEST(SameCode, IsOneLaunchOnOneDeviceByOneDriver) {
 }
 
 TEST(SameCode, IsTheControlForAllOthers) {
-    Results after = synthetic_results(small(2));
+    Results after = synthetic_results(six_problems(2));
     for (std::size_t i = 0; i < after.records.size(); ++i) {  // each launch takes 2 us longer, which no floor tells
         lengthen(after.records[i], i == 9 ? 1.15 : 1.0, 2);
     }
-    const ResultRows a = with_codes(synthetic_results(small(1)), no_codes);
+    const ResultRows a = with_codes(synthetic_results(six_problems(1)), no_codes);
     const ResultRows b = with_codes(after, odd);
     const Comparison comparison = compared(a, b);
     EXPECT_EQ(comparison.count(Verdict::same_code), 15U);
@@ -388,8 +381,8 @@ TEST(SameCode, IsTheControlForAllOthers) {
 }
 
 TEST(Floor, WhatItMovedByIsTakenOff) {
-    Results before = synthetic_results(small(1));
-    Results after = synthetic_results(small(2));
+    Results before = synthetic_results(six_problems(1));
+    Results after = synthetic_results(six_problems(2));
     for (Record& record : before.records) {
         record.measurement->floor_us = 0.98;
     }
@@ -409,74 +402,6 @@ TEST(Floor, WhatItMovedByIsTakenOff) {
     }
     const ResultRows unknown = rows(after);
     EXPECT_GT(compared(a, unknown).pairs[0].ratio, comparison.pairs[0].ratio);
-}
-
-TEST(Processes, TellWhatRunsDifferBy) {
-    std::vector<Results> before;
-    std::vector<Results> after;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-        SyntheticSweep sweep = small(2 * seed);
-        sweep.run_deviation = 0.02;
-        before.push_back(synthetic_results(sweep));
-        sweep.seed = 2 * seed + 1;
-        sweep.planted = [](int problem, int) { return problem == 3 ? 1.3 : 1.0; };
-        after.push_back(synthetic_results(sweep));
-    }
-    const ResultRows a = rows_of_runs(before, "before");
-    const ResultRows b = rows_of_runs(after, "after");
-    const Comparison comparison = compared(a, b);
-    ASSERT_EQ(comparison.pairs.size(), 30U);
-    EXPECT_EQ(comparison.processes[0], 3U);
-    EXPECT_EQ(comparison.pairs[0].evidence, Evidence::processes);
-    EXPECT_EQ(comparison.count(Verdict::slower), 5U);
-    EXPECT_NEAR(comparison.of_a_run, 0.028, 0.015);  // 2 % of a trial, 2 % of the device
-    EXPECT_GT(comparison.runs_to_find(0.05), comparison.runs_to_find(0.1));
-    EXPECT_EQ(comparison.runs_to_find(0.005), 0);  // more than 99
-    const ResultRows one = rows(before[0]);
-    EXPECT_EQ(compared(one, b).processes[1], 3U);
-}
-
-TEST(Compare, WhatFailsNowIsToldWhereARaceDroppedItBefore) {
-    Results before = synthetic_results(small(1));
-    Results after = synthetic_results(small(2));
-    for (const std::size_t i : {3U, 5U, 7U}) {
-        before.records[i].measurement->stop_reason = StopReason::dropped;
-        after.records[i].measurement.reset();
-    }
-    after.records[3].outcome = Outcome::launch_failed;
-    after.records[5].outcome = Outcome::pruned;
-    after.records[7].outcome = Outcome::incorrect;
-    const ResultRows a = rows(before);
-    const ResultRows b = rows(after);
-    const Comparison comparison = compared(a, b);
-    EXPECT_EQ(comparison.count(Verdict::missing), 2U);
-    EXPECT_EQ(comparison.dropped, 1U);
-}
-
-TEST(Processes, AFailureInAnyOfThemHoldsAndADroppedTrialStandsBehindATime) {
-    for (const std::size_t which : {0U, 1U, 2U}) {  // whichever is the newest
-        std::vector<Results> before;
-        std::vector<Results> after;
-        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-            before.push_back(synthetic_results(small(2 * seed)));
-            after.push_back(synthetic_results(small(2 * seed + 1)));
-        }
-        after[which].records[4].outcome = Outcome::crashed;
-        after[which].records[4].measurement.reset();
-        after[which].records[7].measurement->stop_reason = StopReason::dropped;
-        before[which].records[9].outcome = Outcome::pruned;  // as of an interrupted run
-        before[which].records[9].measurement.reset();
-        const ResultRows a = rows_of_runs(before, "before");
-        const ResultRows b = rows_of_runs(after, "after");
-        const Comparison comparison = compared(a, b);
-        ASSERT_EQ(comparison.pairs.size(), 30U) << which;
-        EXPECT_EQ(comparison.dropped, 0U) << which;
-        EXPECT_EQ(comparison.pairs[4].verdict, Verdict::missing) << which;
-        ASSERT_NE(comparison.candidate_row(comparison.pairs[4]), nullptr);
-        EXPECT_EQ(comparison.candidate_row(comparison.pairs[4])->outcome, Outcome::crashed) << which;
-        EXPECT_EQ(comparison.count(Verdict::missing), 1U) << which;
-        EXPECT_EQ(comparison.count(Verdict::new_), 0U) << which;
-    }
 }
 
 TEST(Judge, IntervalAndThresholdBothCount) {

@@ -96,6 +96,15 @@ inline Results synthetic_results(const SyntheticSweep& sweep) {
     return results;
 }
 
+/// Six problems of five configurations each.
+inline SyntheticSweep six_problems(std::uint64_t seed) {
+    SyntheticSweep sweep;
+    sweep.problems = 6;
+    sweep.configurations = 5;
+    sweep.seed = seed;
+    return sweep;
+}
+
 inline ResultRows synthetic_rows(const SyntheticSweep& sweep) {
     return rows_of(synthetic_results(sweep), "synthetic");
 }
