@@ -40,6 +40,8 @@ def _load(place):
             sys.path.append("")  # last: no file here hides an installed package
         return importlib.import_module(place)
     path = pathlib.Path(place).resolve()
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     name = "normtune_file_" + hashlib.sha256(str(path).encode()).hexdigest()[:16]
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
@@ -108,7 +110,10 @@ def _providers(asked_as, problems):
                 raise Missing(f"claims() of {key} raises {last_line(error)}") from error
             entry = {"key": key, "code": _code(kernel), "refusals": refusals}
             if getattr(kernel, "rounding", None) is not None:
-                entry["rounding"] = kernel.rounding
+                try:
+                    entry["rounding"] = json.loads(json.dumps(kernel.rounding))
+                except (TypeError, ValueError) as error:
+                    raise Missing(f"the rounding of {key} has to be lists of names: {last_line(error)}") from error
             if getattr(kernel, "dependent_launch", False):
                 entry["dependent_launch"] = True
             entries.append(entry)

@@ -33,9 +33,10 @@ class _Kernel:
         self.backend = request["backend"]
         self.tensors = request["tensors"]
         self.indices = [tensor["index"] for tensor in self.tensors]
-        found = [kernel for kernel in listing.kernels(request["provider"]) if kernel.key == request["key"]]
+        wanted = (request["name"], request["key"])
+        found = [kernel for kernel in listing.kernels(request["provider"]) if (str(kernel.provider), str(kernel.key)) == wanted]
         if not found:
-            raise Unsupported(f"{request['provider']} has no {request['key']} in this process")
+            raise Unsupported(f"{request['provider']} has no {':'.join(wanted)} in this process")
         self.kernel = found[0]
         self.bound = {}
         self.own_outputs = {}  # by graph and addresses: kept as long as the graph may write there
@@ -149,9 +150,9 @@ class _Server:
         except SystemExit as end:  # C has no way to pass it on
             sys.stderr.flush()
             os._exit(end.code if isinstance(end.code, int) else 1)
-        except Exception as error:
+        except BaseException as error:  # as above
             text = str(error) if isinstance(error, (Unsupported, listing.Missing)) else listing.last_line(error)
-            encoded = text.encode()[: why_bytes - 1] + b"\0"
+            encoded = text.encode(errors="replace")[: why_bytes - 1] + b"\0"
             ctypes.memmove(why, encoded, len(encoded))
             return _fault_of(error, usual_fault)
 

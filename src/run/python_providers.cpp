@@ -179,6 +179,7 @@ void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& prob
         Kernel& kernel = kernels_.emplace_back();
         kernel.manifest = std::make_shared<LaunchManifest>();
         kernel.manifest->python_provider = asked_as_;
+        kernel.manifest->python_name = own_name_;
         kernel.manifest->python = python_;
         kernel.manifest->provider = name_;
         kernel.manifest->key = one.at("key").text();
@@ -188,7 +189,11 @@ void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& prob
         kernel.manifest->code_digest =
             content_hash(fmt::format("{} {} {} {}", own_name_, version_, one.at("code").text(), kernel.manifest->key));
         if (const auto rounding = one.find("rounding")) {
-            kernel.manifest->rounding = read_rounding(*rounding);
+            try {
+                kernel.manifest->rounding = read_rounding(*rounding);
+            } catch (const InputError& error) {
+                throw InputError(fmt::format("{}: {}: {}", named(), kernel.manifest->key, error.what()));
+            }
         }
         if (const auto dependent = one.find("dependent_launch")) {
             kernel.manifest->python_dependent = dependent->flag();

@@ -36,6 +36,7 @@ struct LaunchManifest {
 
     // Of a Python provider's callable, which has neither code nor launches: what --provider names, and the Python of it.
     std::string python_provider;
+    std::string python_name;  // what the kernel calls its provider, whatever a side of ab is called
     std::string python;
     bool python_dependent = false;  // it launches its kernels while the launch ahead ends
 

@@ -50,6 +50,24 @@ def faults(folder):
     expect(len(outcomes(folder, "a")) == len(WRONG), outcomes(folder, "a").keys())
 
 
+def names(folder):
+    """A kernel is that of its provider and key; whatever ends it is told; a file's neighbours are there for it."""
+    (folder.work / "neighbour").mkdir()
+    (folder.work / "neighbour/beside.py").write_text("from norms import says_no_text\n")
+    (folder.work / "neighbour/norms.py").write_text((folder.work / "norms.py").read_text())
+    for factory, wanted in (
+        ("norms.py:of_two_names", {"norm": ("passed", ""), "other": ("incorrect", "y[0][7] = ")}),
+        ("norms.py:of_a_number", {"1": ("passed", "")}),
+        ("neighbour/beside.py:says_no_text", {"norm": ("launch_failed", "KeyboardInterrupt: of its own: ?")}),
+    ):
+        out = "n_" + factory.rpartition(":")[2]
+        folder.run(f"normtune verify --provider {factory} --candidates-only --problem {PROBLEM} --backend cpu --out {out} --quiet")
+        for record in json.loads((folder.work / out / "results.json").read_text())["records"]:
+            name = record["provider"] if record["provider"] in wanted else record["candidate"]
+            outcome, reason = wanted.get(name, ("", ""))
+            expect(record["outcome"] == outcome and reason in record["reason"], factory, name, record["outcome"], record["reason"])
+
+
 def measured(folder):
     """Beside normtune's own, in the same rounds; the record's command line runs it again; what was begun goes on."""
     run = folder.run(f"normtune sweep --provider norms.py:right --problem {PROBLEM} --space quick --strategy random --trials 2 --backend cpu "
@@ -137,7 +155,9 @@ def told(folder):
         ("--provider norms.py:nothing", "its factory returns no kernel"),
         ("--provider norms.py:unfinished", "has no provider; docs/providers.md"),
         ("--provider norms.py:named_badly", "calls itself 'normtune'"),
-        ("--provider norms.py:two_of_a_name", "is a second test:right for rms_norm"),
+        ("--provider norms.py:two_of_a_name", "has a second test:right for rms_norm"),
+        ("--provider norms.py:of_a_set", "--provider norms.py:of_a_set: the rounding of norm has to be lists of names: TypeError"),
+        ("--provider norms.py:misspelt", "--provider: norms.py:misspelt: norm: .*'nrmal'"),
         ("--provider norms.py:right --python /no/python", "--python: '/no/python' is no interpreter that can be run"),
         ("--provider norms.py:right --python false", "--provider: .*false ends with exit status 1"),
         ("--provider norms.py:right --config test:left", "no test:left is left on the selected problems"),
@@ -175,7 +195,7 @@ def main():
     normtune = pathlib.Path(parser.parse_args().normtune).resolve()
     if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
         library(str(normtune.parent / "libnormtune_worker.so"))
-        for part in (faults, measured, bits, inference):
+        for part in (faults, names, measured, bits, inference):
             with harness.Folder(normtune) as folder:
                 part(folder)
         python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)

@@ -52,6 +52,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
 
     auto callable = std::make_shared<LaunchManifest>();
     callable->python_provider = "norms.py:providers";
+    callable->python_name = "own";
     callable->provider = "acme";
     callable->key = "norm";
     callable->code_digest = "abc";
@@ -60,6 +61,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     ASSERT_NE(python.manifest(), nullptr);
     EXPECT_EQ(python.identity(), "acme:norm");
     EXPECT_EQ(python.manifest()->python_provider, "norms.py:providers");
+    EXPECT_EQ(python.manifest()->python_name, "own");
     EXPECT_EQ(python.manifest()->code_digest, "abc");
     EXPECT_EQ(python.manifest()->rounding, callable->rounding);
 

@@ -92,6 +92,7 @@ json candidate_to_json(const Candidate& candidate) {
     const LaunchManifest& manifest = *candidate.manifest();
     if (manifest.is_python()) {
         json out{{"python_provider", manifest.python_provider},
+                 {"python_name", manifest.python_name},
                  {"provider", manifest.provider},
                  {"key", manifest.key},
                  {"code_digest", manifest.code_digest}};
@@ -110,6 +111,7 @@ Candidate candidate_from_json(const JsonReader& in) {
     if (const auto provider = in.find("python_provider")) {
         auto callable = std::make_shared<LaunchManifest>();
         callable->python_provider = provider->text();
+        callable->python_name = in.at("python_name").text();
         callable->provider = in.at("provider").text();
         callable->key = in.at("key").text();
         callable->code_digest = in.at("code_digest").text();

@@ -107,6 +107,7 @@ public:
         }
 
         return std::make_unique<PythonKernel>(providers_, json{{"provider", manifest.python_provider},
+                                                               {"name", manifest.python_name},
                                                                {"key", manifest.key},
                                                                {"problem", to_json(problem)},
                                                                {"tensors", std::move(list)},

@@ -174,3 +174,38 @@ def named_badly():
 
 def raises():
     raise RuntimeError("the factory is closed")
+
+
+def of_two_names():
+    """Of one key, and not the same: each is run and judged by itself."""
+    def spoil(x, y, rstd):
+        y[7] = 7.0
+
+    right, wrong = Norm("norm"), Norm("norm", spoil)
+    wrong.provider = "other"
+    return [right, wrong]
+
+
+def of_a_number():
+    norm = Norm("norm")
+    norm.key = 1
+    return [norm]
+
+
+def says_no_text():
+    def raises(x, y, rstd):
+        raise KeyboardInterrupt("of its own: \udcff")
+
+    return [Norm("norm", raises)]
+
+
+def of_a_set():
+    norm = Norm("norm")
+    norm.rounding = {"forward": {"normal"}}
+    return [norm]
+
+
+def misspelt():
+    norm = Norm("norm")
+    norm.rounding = {"forward": ["nrmal"], "backward": []}
+    return [norm]
