@@ -15,6 +15,7 @@
 #include "store/results_stream.h"
 #include "store/run_folder.h"
 #include "support/atomic_file.h"
+#include "support/escape.h"
 #include "support/version.h"
 #include "trial/kernel_folder.h"
 
@@ -97,8 +98,9 @@ public:
             }
             write_file_atomically(place + "/launch.json", to_json(manifest).dump(2) + "\n");
         });
-        print(fmt::format("{} for {} on {}: {}kernel.cubin and launch.json in {}\n", candidate.identity(), problem.key(), target.arch,
-                          source.empty() ? "" : "kernel.cu, ", folder.path()));
+        print(for_terminal(fmt::format("{} for {} on {}: {}kernel.cubin and launch.json in {}", candidate.identity(), problem.key(),
+                                       target.arch, source.empty() ? "" : "kernel.cu, ", folder.path())) +
+              "\n");
         if (!measured.empty() && measured != code.code_hash) {
             complain(
                 fmt::format("{} measured other machine code of this configuration: another normtune or compiler made that, or it is of "
@@ -150,17 +152,26 @@ private:
     Choice of_folder(Problem problem, const DeviceInfo& target) const {
         const auto folder = KernelFolder::load(candidate_);
         std::string key = configuration_;
+        std::string measured;
+        if (folder->single() != nullptr) {
+            const double its = folder->single()->problem.operation.eps;
+            problem.operation.eps = eps_.value_or(its);
+            if (folder->single()->problem.key() == problem.key() && problem.operation.eps != its) {
+                throw InputError(fmt::format("{} is for {} with an eps of {}, and --eps says {}", candidate_, problem_, its, *eps_));
+            }
+        }
         if (!from_.empty()) {
             const Results results = read_results_json(from_);
             const Record* best = best_of(results, problem, folder->provider());
             key = best->candidate.key();
+            measured = best->compile ? best->compile->code_hash : "";
             problem.operation.eps = eps_.value_or(best->problem.operation.eps);
         }
         const FolderPlan plan = folder->plan(problem, target);
         for (const auto& manifest : plan.kept) {
             const Candidate candidate(manifest);
             if (key == candidate.key() || key == candidate.identity() || (key.empty() && plan.kept.size() == 1)) {
-                return {problem, candidate, ""};
+                return {problem, candidate, measured};
             }
         }
         throw InputError(fmt::format(

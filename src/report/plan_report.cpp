@@ -1,6 +1,7 @@
 #include "report/plan_report.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -99,9 +100,22 @@ std::string code_line(const TrialCode& one) {
     if (!one.info) {
         return one.reason;
     }
-    std::string out = fmt::format("{} registers, {} bytes spilled, {} shared, occupancy {:.2f}, code {:.8}",
-                                  one.info->registers.value_or(0), one.info->spill_bytes.value_or(0),
-                                  byte_text(one.info->shared_bytes.value_or(0)), one.info->occupancy.value_or(0), one.info->code_hash);
+    const CompileInfo& info = *one.info;
+    std::string out;
+    const auto tell = [&](const std::string& text) { out += text + ", "; };
+    if (info.registers) {
+        tell(fmt::format("{} registers", *info.registers));
+    }
+    if (info.spill_bytes) {
+        tell(fmt::format("{} bytes spilled", *info.spill_bytes));
+    }
+    if (info.shared_bytes) {
+        tell(fmt::format("{} shared", byte_text(*info.shared_bytes)));
+    }
+    if (info.occupancy) {
+        tell(fmt::format("occupancy {:.2f}", *info.occupancy));
+    }
+    out += fmt::format("code {:.8}", info.code_hash);
     return one.pruned ? fmt::format("{}; pruned by {}", out, one.reason) : out;
 }
 
@@ -110,7 +124,7 @@ struct CodeTotals {
     std::size_t failed = 0;
     std::size_t spilling = 0;
     std::size_t pruned = 0;
-    int registers = 0;
+    std::optional<int> registers;  // the most that is known
     std::set<std::string> distinct;
 
     void add(const TrialCode& one) {
@@ -118,13 +132,18 @@ struct CodeTotals {
         if (one.info) {
             spilling += one.info->spill_bytes.value_or(0) > 0 ? 1 : 0;
             pruned += one.pruned ? 1 : 0;
-            registers = std::max(registers, one.info->registers.value_or(0));
+            registers = std::max(registers, one.info->registers);  // none is less than any
             distinct.insert(one.info->code_hash);
         }
     }
     std::vector<std::string> cells(std::string name) const {
-        return {std::move(name),   grouped(compiled), grouped(distinct.size()),    grouped(failed),
-                grouped(spilling), grouped(pruned),   fmt::format("{}", registers)};
+        return {std::move(name),
+                grouped(compiled),
+                grouped(distinct.size()),
+                grouped(failed),
+                grouped(spilling),
+                grouped(pruned),
+                registers ? fmt::format("{}", *registers) : "-"};
     }
 };
 
@@ -156,10 +175,15 @@ nlohmann::json code_json(const PlannedProblem& problem) {
         }
         if (one.info) {
             code["code_hash"] = one.info->code_hash;
-            code["registers"] = one.info->registers.value_or(0);
-            code["spill_bytes"] = one.info->spill_bytes.value_or(0);
-            code["shared_bytes"] = one.info->shared_bytes.value_or(0);
-            code["occupancy"] = one.info->occupancy.value_or(0);
+            const auto tell = [&](const char* name, const auto& figure) {
+                if (figure) {
+                    code[name] = *figure;
+                }
+            };
+            tell("registers", one.info->registers);
+            tell("spill_bytes", one.info->spill_bytes);
+            tell("shared_bytes", one.info->shared_bytes);
+            tell("occupancy", one.info->occupancy);
             code["compile_ms"] = one.info->compile_ms;
             code["from_cache"] = one.info->from_cache;
         }

@@ -1,7 +1,7 @@
 #include "run/candidate_choice.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -26,6 +26,20 @@ namespace {
                                                              folder.single()->problem.operation.eps, other_eps->operation.eps));
 }
 
+/// The one of that identity, or the rule that took it.
+void keep_one(FolderPlan& plan, const std::string& only) {
+    std::erase_if(plan.kept, [&](const auto& manifest) { return Candidate(manifest).identity() != only; });
+    std::erase_if(plan.pruned_by, [&](const auto& pruned) { return pruned.first.identity() != only; });
+    std::vector<RuleTally> tallies;
+    for (auto& [candidate, tally] : plan.pruned_by) {
+        tallies.push_back(plan.tallies[tally]);
+        tallies.back().pruned = 1;
+        tally = tallies.size() - 1;
+    }
+    plan.tallies = std::move(tallies);
+    plan.points = plan.kept.size() + plan.pruned_by.size();
+}
+
 }  // namespace
 
 void check_candidates(const CandidateChoice& choice, const std::vector<Problem>& problems) {
@@ -39,10 +53,10 @@ void check_candidates(const CandidateChoice& choice, const std::vector<Problem>&
 std::vector<CandidateChoice::Source> CandidateChoice::sources() const {
     std::vector<Source> out;
     for (const auto& folder : folders) {
-        out.push_back({folder->provider(), "--candidate: " + folder->path()});
+        out.push_back({folder->provider(), "--candidate: " + folder->path(), folder->path()});
     }
     for (const auto& provider : providers) {
-        out.push_back({provider->name(), provider->named()});
+        out.push_back({provider->name(), provider->named(), ""});
     }
     return out;
 }
@@ -50,25 +64,25 @@ std::vector<CandidateChoice::Source> CandidateChoice::sources() const {
 std::vector<FolderPlan> plan_candidates(const CandidateChoice& choice, const Problem& problem, const DeviceInfo& device, bool list_pruned) {
     std::vector<FolderPlan> out;
     for (const auto& folder : choice.folders) {
-        out.push_back(folder->plan(problem, device, list_pruned));
+        out.push_back(folder->plan(problem, device, list_pruned || !choice.only.empty()));
     }
     for (const auto& provider : choice.providers) {
-        out.push_back(provider->plan(problem, list_pruned));
+        out.push_back(provider->plan(problem, list_pruned || !choice.only.empty()));
     }
     const std::vector<CandidateChoice::Source> sources = choice.sources();
-    std::unordered_set<std::string> seen;
+    std::unordered_map<std::string, std::size_t> seen;  // of which source
     for (std::size_t i = 0; i < out.size(); ++i) {
         FolderPlan& plan = out[i];
         if (!choice.only.empty()) {
-            std::erase_if(plan.kept, [&](const auto& manifest) { return Candidate(manifest).identity() != choice.only; });
-            plan.points = plan.kept.size();
-            plan.tallies.clear();
-            plan.pruned_by.clear();
+            keep_one(plan, choice.only);
         }
         for (const auto& manifest : plan.kept) {
-            if (const std::string identity = Candidate(manifest).identity(); !seen.insert(identity).second) {
-                throw InputError(fmt::format("{}: is a second {} for {}; another name of the provider or of the kernel tells them apart",
-                                             sources[i].named, identity, problem.key()));
+            const std::string identity = Candidate(manifest).identity();
+            if (const auto [first, is_new] = seen.try_emplace(identity, i); !is_new) {
+                throw InputError(fmt::format(
+                    "{}: {} a second {} for {}; {}", sources[i].named, first->second == i ? "has" : "is", identity, problem.key(),
+                    first->second == i && !sources[i].folder.empty() ? "no rule tells two of its code/files apart"
+                                                                     : "another name of the provider or of the kernel tells them apart"));
             }
         }
     }

@@ -20,7 +20,8 @@ struct CandidateChoice {
 
     struct Source {
         std::string provider;
-        std::string named;  // "--candidate: FOLDER"
+        std::string named;   // "--candidate: FOLDER"
+        std::string folder;  // empty: of a Python provider
     };
     /// In the order of plan_candidates.
     std::vector<Source> sources() const;

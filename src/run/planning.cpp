@@ -164,6 +164,11 @@ Planning plan_sweep(PlanningOptions options) {
     std::atomic<std::uint64_t> listed = 0;
     on_all_cores(out.problems.size(),
                  [&](std::size_t i) { out.problems[i] = plan_one(problems[share.places[i]], out.options, traits, listed); });
+    const std::string& only = out.options.candidates.only;
+    if (!only.empty() && !out.problems.empty() &&
+        std::ranges::all_of(out.problems, [](const PlannedProblem& problem) { return problem.plan.points == 0; })) {
+        throw InputError(fmt::format("--config {}: no --candidate or --provider has such a kernel for the selected problems", only));
+    }
     if (compiler != nullptr) {
         compile_all(out, *compiler);
     }

@@ -113,7 +113,7 @@ void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Pr
 }
 
 void require_candidates(const SweepOptions& options, const std::vector<ProblemTrials>& plans) {
-    for (const auto& [provider, named] : options.candidates.sources()) {
+    for (const auto& [provider, named, folder] : options.candidates.sources()) {
         if (!options.shard.whole()) {
             return;
         }
@@ -121,8 +121,10 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
         std::string claims;
         bool some = !options.candidates.only.empty() && !options.candidates.only.starts_with(provider + ":");
         for (const ProblemTrials& plan : plans) {
-            some = some || std::any_of(plan.candidates.begin(), plan.candidates.end(),
-                                       [&](const Candidate& candidate) { return candidate.provider() == provider; });
+            some =
+                some || std::ranges::any_of(plan.candidates, [&, &provider = provider, &folder = folder](const Candidate& candidate) {
+                    return candidate.provider() == provider && (!options.candidates.only.empty() || candidate.manifest()->folder == folder);
+                });
             for (const PlanSummary::Pruned& pruned : plan.summary.pruned | std::views::reverse) {
                 std::string& told = pruned.rule == provider + ".claims" ? claims : why;
                 if (told.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {

@@ -229,7 +229,12 @@ FolderPlan KernelFolder::plan(const Problem& problem, const DeviceInfo& device, 
         for (std::size_t i = values_.size(); i-- > 0; rest /= values_[i].size()) {  // the last one varies fastest
             values[i] = values_[i][rest % values_[i].size()];
         }
-        const std::size_t rule = binding.taken_by(values);
+        std::size_t rule = 0;
+        try {
+            rule = binding.taken_by(values);
+        } catch (const InputError& error) {
+            throw InputError(fmt::format("{}/launch.json: {}", path_, error.what()));
+        }
         if (rule < rules_.size()) {
             prune(by_code + 1 + rule, values);
             continue;

@@ -77,7 +77,7 @@ std::shared_ptr<const KernelFolder> KernelFolder::load(const std::string& folder
     }
     const std::string code = normtune::read_code(out->path_, single->code_file, single->options);
     single->code_digest = content_hash(code.data(), code.size());
-    if (!single->is_source() && !single->code.hash.empty() && single->code.hash != single->code_digest) {
+    if (!single->code.hash.empty() && single->code.hash != single->code_digest) {
         in.fail(fmt::format("code/hash: is not that of {}, which is {}", single->code_file, single->code_digest));
     }
     out->digest_ = normtune::digest(*single);
@@ -102,6 +102,9 @@ void KernelFolder::read(const JsonReader& in) {
     }
     const auto stem = in.find("configuration");
     stem_ = stem ? stem->text() : launches.element(0).at("kernel").text();
+    if (has_control(stem_)) {
+        in.fail("configuration: has control characters");
+    }
     if (stem_.empty() || stem_.find('=') != std::string::npos) {
         in.fail("configuration: is empty or has a '='; the values of tunables are added to it");
     }
@@ -197,6 +200,14 @@ void KernelFolder::read_code(const JsonReader& in) {
         if (const auto hash = place.find("hash"); hash && hash->text() != one.digest) {
             hash->fail(fmt::format("is not that of {}, which is {}", one.file, one.digest));
         }
+        const auto same_devices = [&](const Code& other) {
+            return std::filesystem::path(other.file).extension() == std::filesystem::path(one.file).extension() &&
+                   (other.arch == one.arch || other.arch.empty() || one.arch.empty());
+        };
+        if (!values_.empty() && std::any_of(codes_.begin(), codes_.begin() + static_cast<std::ptrdiff_t>(i), same_devices)) {
+            place.fail(
+                "is a second source for the same devices; the tunables of launch.json are for one, code/files[]/tunables for several");
+        }
     }
 }
 
@@ -281,11 +292,29 @@ void KernelFolder::find_expressions() {
     }
 }
 
+namespace {
+
+/// A number for an expression that goes with the numbers beside it: a grid of one cluster, an offset in any workspace.
+json sample_of(const std::string& place, const json& launch_json) {
+    if (place.ends_with("/workspace_offset")) {
+        return 0;
+    }
+    constexpr std::string_view grid = "/grid/";
+    const std::size_t at = place.rfind(grid);
+    if (at == std::string::npos) {
+        return 1;
+    }
+    const json::json_pointer extent("/" + place.substr(0, at) + "/cluster/" + place.substr(at + grid.size()));
+    return launch_json.contains(extent) && launch_json[extent].is_number() ? launch_json[extent] : json(1);
+}
+
+}  // namespace
+
 /// What is left once each expression is some number has to be a launch.json; a tensor is one that some claimed problem has.
 void KernelFolder::check_names(const JsonReader& in) const {
     json filled = *base_;
     for (const Text& text : texts_) {
-        filled[json::json_pointer("/" + text.place)] = 1;
+        filled[json::json_pointer("/" + text.place)] = sample_of(text.place, *base_);
     }
     filled["configuration"] = stem_;
     filled["arch"] = "any";

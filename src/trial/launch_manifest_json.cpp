@@ -1,11 +1,13 @@
 // launch.json as text: each member is described once, for writing and for reading.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "problem/shapes_file.h"
 #include "support/error.h"
 #include "support/utf8.h"
 #include "trial/launch_manifest.h"
@@ -181,6 +183,9 @@ void read_source(Members& io, gpu::Argument& argument) {
         const std::int64_t most = argument.type == gpu::ArgumentType::int32 ? most_int32 : most_int64;
         if (argument.type == gpu::ArgumentType::fp32) {
             argument.real = static_cast<float>(value->number());
+            if (!std::isfinite(argument.real)) {
+                value->fail("is no number of fp32");
+            }
         } else {
             argument.integer = value->whole(-most - 1, most);
         }
@@ -195,6 +200,9 @@ void describe_argument(Members& io, gpu::Argument& argument) {
 
 void describe_launch(Members& io, gpu::Launch& launch) {
     io.text("kernel", launch.kernel);
+    if (io.in() != nullptr && has_control(launch.kernel)) {
+        io.in()->at("kernel").fail("has control characters");
+    }
     io.extents("grid", launch.grid, most_programs);
     io.extents("block", launch.block, most_threads);
     io.whole("shared_bytes", launch.shared_bytes, most_shared_bytes);
@@ -261,6 +269,9 @@ void describe_problem(Members& io, Problem& problem) {
         }
     }
     io.number("eps", problem.operation.eps);
+    if (io.in() != nullptr && !(problem.operation.eps >= least_eps && problem.operation.eps <= most_eps)) {
+        io.in()->at("eps").fail(fmt::format("is no number from {} to {}", least_eps, most_eps));
+    }
 }
 
 /// What the first version could not say.
@@ -283,6 +294,9 @@ void describe(Members& io, LaunchManifest& manifest) {
         io.object("rounding", manifest, describe_rounding);
     }
     io.text("configuration", manifest.key, Need::may_lack);
+    if (io.in() != nullptr && has_control(manifest.key)) {
+        io.in()->at("configuration").fail("has control characters");
+    }
     io.text("arch", manifest.arch);
     io.whole("compute_units", manifest.compute_units, std::numeric_limits<int>::max(), Need::may_lack);
     io.text("compiler", manifest.compiler, Need::may_lack);
@@ -291,6 +305,9 @@ void describe(Members& io, LaunchManifest& manifest) {
         code.text("hash", of.code.hash, Need::may_lack);
         if (code.in() != nullptr || !of.options.empty()) {
             code.texts("options", of.options);
+        }
+        if (code.in() == nullptr && of.code.hash.empty()) {
+            return;  // the figures are not known
         }
         code.whole("registers", of.code.registers, most_registers, Need::may_lack);
         code.whole("spill_bytes", of.code.spill_bytes, most_shared_bytes, Need::may_lack);

@@ -52,6 +52,42 @@ def check(folder, problem, configuration, schema):
     return errors
 
 
+def round_trip(folder, schema):
+    """A folder that emit wrote, emitted again; one whose figures nobody knows; and code that is not what was measured."""
+    import jsonschema
+    problem, configuration = CASES[0]
+    errors = []
+
+    def run(words, wanted=b""):
+        result = folder.run(words)
+        if result.returncode != 0 or wanted not in result.stdout + result.stderr:
+            errors.append(f"{words}: exit code {result.returncode}, {(result.stdout + result.stderr).decode()[-500:]}")
+
+    def code(name):
+        launch = json.loads((folder.work / name / "launch.json").read_text())
+        errors.extend(error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(launch))
+        return launch["code"]
+
+    run(f"normtune emit --problem {problem} --eps 1e-5 --config {configuration} --arch sm_90 --out first")
+    run(f"normtune emit --candidate first --problem {problem} --arch sm_90 --out second")
+    if not code("first")["occupancy"] > 0 or code("first") != code("second"):
+        errors.append(f"{code('first')} became {code('second')}")
+    unknown = json.loads((folder.work / "first/launch.json").read_text())
+    unknown["code"] = {"file": "kernel.cubin"}
+    (folder.work / "first/launch.json").write_text(json.dumps(unknown))
+    run(f"normtune emit --candidate first --problem {problem} --arch sm_90 --out third")
+    if code("third") != {"file": "kernel.cubin"}:
+        errors.append(f"figures that nobody knows: {code('third')}")
+    run("normtune plan --candidate first --candidates-only --shapes shapes1.yaml --arch sm_90 --compile --format json", b'"code_hash"')
+    listed = folder.run("normtune plan --candidate first --candidates-only --shapes shapes1.yaml --arch sm_90 --compile --format json").stdout
+    if b'"registers"' in listed or b'"occupancy"' in listed:
+        errors.append(f"figures that nobody knows: {listed.decode()}")
+    tuned = "--candidate tuned --problem rms_norm/forward/bf16/llama/512x1024"
+    run(f"normtune sweep {tuned} --candidates-only --backend replay --replay-script replay_tuned.yaml --out swept --quiet")
+    run(f"normtune emit {tuned} --from swept --arch sm_90 --out fourth", b"swept measured other machine code")
+    return errors
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
@@ -77,6 +113,13 @@ def main():
         if errors:
             failed = True
             print(configuration, problem, *errors, sep="\n    ")
+    with harness.Folder(arguments.normtune) as folder:
+        (folder.work / "shapes1.yaml").write_text("name: one\neps: 1.0e-5\nmodels: [{name: one, sites: [{site: a, cols: 4096, rows_per_token: 8192}]}]\n"
+                                                  "tokens: [1]\ndtypes: [bf16]\nops: [rms_norm]\nmodes: [forward]\n")
+        errors = round_trip(folder, schema)
+    if errors:
+        failed = True
+        print("round trip", *errors, sep="\n    ")
     return 1 if failed else 0
 
 

@@ -124,6 +124,39 @@ TEST(KernelFolder, ExpressionsBecomeNumbersOfTheProblem) {
     EXPECT_EQ(json::parse(to_json(read_launch_manifest(JsonReader(written, ""))).dump()), written);
 }
 
+TEST(KernelFolder, ExpressionsGoWithTheNumbersBesideThem) {
+    const TemporaryFolder folder;
+    json launch = tuned_json();
+    launch["launches"][0]["cluster"] = {2, 1, 1};
+    launch["launches"][0]["grid"] = {"2 * rows", 1, 1};
+    launch["launches"][0]["arguments"][2]["workspace_offset"] = "rows - 96";
+    launch["workspace_bytes"] = 1;
+    const FolderPlan plan = KernelFolder::load(write_folder(folder, launch))->plan(problem(), h100());
+    ASSERT_FALSE(plan.kept.empty());
+    EXPECT_EQ(plan.kept[0]->plan.launches[0].grid[0], 192);
+    EXPECT_EQ(plan.kept[0]->plan.launches[0].arguments[2].integer, 0);
+    launch["launches"][0]["grid"] = {"rows + 1", 1, 1};
+    const FolderPlan odd = KernelFolder::load(write_folder(folder, launch, "odd"))->plan(problem(), h100());
+    EXPECT_TRUE(odd.kept.empty()) << "97 programs are no clusters of two";
+}
+
+TEST(KernelFolder, SecondSourcesAndControlCharactersAreRefused) {
+    const TemporaryFolder folder;
+    json launch = tuned_json();
+    launch["code"] = {{"files", {{{"file", "norm.cu"}}, {{"file", "norm.cu"}}}}};
+    EXPECT_NE(
+        refusal([&] { KernelFolder::load(write_folder(folder, launch)); }).find("code/files/1: is a second source for the same devices"),
+        std::string::npos);
+    launch = tuned_json();
+    launch["configuration"] = "norm\x1b[31m";
+    EXPECT_NE(refusal([&] { KernelFolder::load(write_folder(folder, launch)); }).find("configuration: has control characters"),
+              std::string::npos);
+    launch = tuned_json();
+    launch["rules"][0]["keep"] = "cols / 0";
+    const auto mine = KernelFolder::load(write_folder(folder, launch));
+    EXPECT_NE(refusal([&] { mine->plan(problem(), h100()); }).find("mine/launch.json: rules/0/keep"), std::string::npos);
+}
+
 TEST(KernelFolder, WhatItDoesNotClaimIsPrunedWithTheReason) {
     const TemporaryFolder folder;
     const auto mine = KernelFolder::load(write_folder(folder, tuned_json()));

@@ -57,6 +57,11 @@ TEST(LaunchManifest, SaysWhereSomethingIsWrong) {
     const std::vector<std::tuple<const char*, json, const char*>> cases{
         {"/schema_version", 3, "launch.json: schema_version: 3 is not what this normtune reads, which is up to 2"},
         {"/problem", "rms_norm/forward", "launch.json: problem: "},
+        {"/eps", nullptr, "launch.json: eps: is no number from 1e-12 to 1"},
+        {"/eps", -3, "launch.json: eps: is no number from 1e-12 to 1"},
+        {"/configuration", "a\x1b[31m", "launch.json: configuration: has control characters"},
+        {"/launches/0/kernel", "norm\n", "launch.json: launches/0/kernel: has control characters"},
+        {"/launches/0/arguments/5/value", 1e300, "launch.json: launches/0/arguments/5/value: is no number of fp32"},
         {"/archs", "sm_90", "launch.json: unknown member 'archs'; did you mean 'arch'?"},
         {"/provider", "", "launch.json: provider: is empty"},
         {"/workspace_bytes", -1, "launch.json: workspace_bytes"},
@@ -114,6 +119,8 @@ TEST(LaunchManifest, OfAFolderThatIsWrongIsRefused) {
     EXPECT_NE(error_of("/code/file", "kernel.txt").find("ends in none of"), std::string::npos);
     EXPECT_NE(error_of("/code/file", "none.cubin").find("none.cubin"), std::string::npos);
     EXPECT_NE(error_of("/code/hash", "0123").find("code/hash: is not that of kernel.cubin"), std::string::npos);
+    folder.write("kernel/norm.cu", "extern \"C\" __global__ void norm() {}");
+    EXPECT_NE(error_of("/code", {{"file", "norm.cu"}, {"hash", "0123"}}).find("code/hash: is not that of norm.cu"), std::string::npos);
     std::filesystem::create_symlink(folder.path("outside.cubin"), folder.path("kernel/link.cubin"));
     EXPECT_NE(error_of("/code/file", "link.cubin").find("is no name of a file in its folder"), std::string::npos);
     EXPECT_NE(refusal([&] { KernelFolder::load(folder.path("nowhere")); }).find("nowhere/launch.json"), std::string::npos);

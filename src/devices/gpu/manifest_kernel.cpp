@@ -108,6 +108,9 @@ LoadableKernel load_manifest(const LaunchManifest& manifest, const Toolchain& to
         out.info.registers = manifest.code.registers;
         out.info.spill_bytes = manifest.code.spill_bytes;
         out.info.shared_bytes = manifest.code.shared_bytes;
+        if (manifest.code.occupancy > 0) {
+            out.info.occupancy = manifest.code.occupancy;
+        }
     }
     return out;
 }
