@@ -157,7 +157,9 @@ private:
     }
 
     static Results read_results(const std::string& path) {
-        return path.ends_with(".csv") ? read_results_csv(path) : read_judged_results(path);
+        Results results = path.ends_with(".csv") ? read_results_csv(path) : read_judged_results(path);
+        require_each_trial_once(results.records, path);
+        return results;
     }
 
     HistoryStore open() const {
@@ -193,12 +195,14 @@ private:
 
     ExitCode trend() {
         constexpr std::int64_t usual_nights = 300;
-        filter_.nights = static_cast<std::size_t>(nights_.value_or(usual_nights));
+        const auto nights = static_cast<std::size_t>(nights_.value_or(usual_nights));
         const ConfigFile file = load_config("gates", policy_.empty() ? "default" : policy_);
         const Policy policy = parse_policy(file.text, file.file);
+        const bool of_winners = policy.by == MatchBy::best;
+        filter_.nights = of_winners ? 0 : nights;  // a night's winner is found among all that it measured
         History history = read();
-        if (policy.by == MatchBy::best) {
-            history = winners_of(history);
+        if (of_winners) {
+            history = winners_of(history, nights);
         }
         const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
         if (table_.is("html")) {

@@ -41,6 +41,7 @@ public:
 private:
     void share_noise() {
         noise_.assign(history_.runs.size(), 1);
+        newest_.insert(history_.newest.begin(), history_.newest.end());
         std::map<std::string_view, std::vector<std::uint32_t>> runs;
         for (const HistorySeries& series : history_.series) {
             for (const HistoryNight& night : series.nights) {
@@ -176,18 +177,19 @@ bool Trend::regression() const {
     return std::any_of(series.begin(), series.end(), [](const SeriesTrend& it) { return it.regression; });
 }
 
-History winners_of(const History& history) {
+History winners_of(const History& history, std::size_t nights) {
     History out;
     out.runs = history.runs;
+    out.newest = history.newest;
     std::map<std::tuple<std::string, std::string, bool>, std::map<std::uint32_t, std::pair<const HistoryTrial*, HistoryNight>>> best;
     std::vector<const HistorySeries*> order;
     for (const HistorySeries& series : history.series) {
-        auto& nights = best[{series.device, series.trial.problem, series.trial.cold}];
-        if (nights.empty()) {
+        auto& of_problem = best[{series.device, series.trial.problem, series.trial.cold}];
+        if (of_problem.empty()) {
             order.push_back(&series);
         }
         for (const HistoryNight& night : series.nights) {
-            const auto [place, added] = nights.try_emplace(night.run, &series.trial, night);
+            const auto [place, added] = of_problem.try_emplace(night.run, &series.trial, night);
             const HistoryTimes& there = place->second.second.times;
             const bool ranked = night.times.rank == 1 && there.rank != 1;
             const bool faster = (there.rank == 1) == (night.times.rank == 1) && night.times.p50_us < there.p50_us;
@@ -213,6 +215,7 @@ History winners_of(const History& history) {
             series.nights.push_back(night.second);
             series.nights.back().code = place->second;
         }
+        keep_newest(series, nights);
     }
     return out;
 }

@@ -63,7 +63,8 @@ struct Trend {
 };
 
 /// Of each device, problem, and cold or hot one series: each night's winner, else its fastest; its code is that of the trial with its key.
-History winners_of(const History& history);
+/// `nights`: the newest so many of each; 0: all.
+History winners_of(const History& history, std::size_t nights = 0);
 
 /// The history has to outlive the trend. `today` is "2026-11-20". Throws InputError where the policy does not judge latency.
 Trend find_trend(const History& history, const Policy& policy, std::string_view today);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -70,7 +72,39 @@ std::int64_t id_of(sqlite::Statement& insert) {
     return id;
 }
 
+/// Without the runs on devices that no series is of.
+void keep_devices_of_series(History& history) {
+    std::set<std::string_view> devices;
+    for (const HistorySeries& series : history.series) {
+        devices.insert(series.device);
+    }
+    std::vector<std::uint32_t> places(history.runs.size());
+    std::vector<HistoryRun> kept;
+    for (std::size_t i = 0; i < history.runs.size(); ++i) {
+        places[i] = static_cast<std::uint32_t>(kept.size());
+        if (devices.contains(history.runs[i].device)) {
+            kept.push_back(history.runs[i]);
+        }
+    }
+    history.runs = std::move(kept);
+    std::erase_if(history.newest, [&](const auto& of) { return !devices.contains(of.first); });
+    for (auto& [device, run] : history.newest) {
+        run = places[run];
+    }
+    for (HistorySeries& series : history.series) {
+        for (HistoryNight& night : series.nights) {
+            night.run = places[night.run];
+        }
+    }
+}
+
 }  // namespace
+
+void keep_newest(HistorySeries& series, std::size_t nights) {
+    if (nights > 0 && series.nights.size() > nights) {
+        series.nights.erase(series.nights.begin(), series.nights.end() - static_cast<std::ptrdiff_t>(nights));
+    }
+}
 
 std::string HistoryTrial::candidate() const {
     return provider == own_provider || provider.empty() ? configuration : fmt::format("{}:{}", provider, configuration);
@@ -185,6 +219,10 @@ History HistoryStore::read(const HistoryFilter& filter) {
     while (points.step()) {
         const auto trial = trials.find(points.whole(0));
         const auto run = runs.find(points.whole(1));
+        if (run != runs.end()) {
+            std::uint32_t& newest = out.newest[out.runs[run->second].device];
+            newest = std::max(newest, run->second);
+        }
         if (trial == trials.end()) {
             continue;
         }
@@ -205,11 +243,10 @@ History HistoryStore::read(const HistoryFilter& filter) {
     }
     for (HistorySeries& series : out.series) {
         std::sort(series.nights.begin(), series.nights.end(), [](const HistoryNight& a, const HistoryNight& b) { return a.run < b.run; });
-        if (filter.nights > 0 && series.nights.size() > filter.nights) {
-            series.nights.erase(series.nights.begin(), series.nights.end() - static_cast<std::ptrdiff_t>(filter.nights));
-        }
+        keep_newest(series, filter.nights);
     }
     std::erase_if(out.series, [](const HistorySeries& series) { return series.nights.empty(); });
+    keep_devices_of_series(out);
     return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,9 +78,13 @@ struct HistorySeries {
     std::vector<HistoryNight> nights;  // in the order of their runs
 };
 
+/// The newest `nights` of a series; 0: all.
+void keep_newest(HistorySeries& series, std::size_t nights);
+
 struct History {
-    std::vector<HistoryRun> runs;  // the earliest first
+    std::vector<HistoryRun> runs;  // of the series' devices, the earliest first
     std::vector<HistorySeries> series;
+    std::map<std::string, std::uint32_t> newest;  // of a device's name the newest run that measured anything, whatever was asked for
     std::vector<std::string> codes{""};
 };
 
@@ -115,7 +120,8 @@ public:
     /// Makes the file and its folders where they are missing.
     static HistoryStore open_or_create(const std::string& path);
 
-    /// In one transaction: all or none. A run is known by its start and its device: what is added again takes the place of what was there.
+    /// In one transaction: all or none. A run is known by its start and its device: a trial that is added again takes the place of what was
+    /// there.
     HistoryAdded add(std::span<const HistoryBatch> batches);
     std::vector<HistoryRunSummary> runs();
     History read(const HistoryFilter& filter);

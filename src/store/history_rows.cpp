@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -50,14 +51,38 @@ void label(std::string& text, const std::string& wanted) {
     }
 }
 
-HistoryRun run_of(const Record& record, const Environment& environment, const std::string& source, const HistoryLabels& labels) {
-    const DeviceInfo& device = environment.device;
+/// The device of a record, by the run that it is of: merged results name several, and the place in the machine tells those of one name
+/// apart on one machine alone. Without a UUID where it is not known which.
+DeviceInfo device_of(const Record& record, const Results& results) {
+    DeviceInfo out = results.environment.device;
+    const auto fits = [&](const DeviceInfo& device) {
+        return device.name == record.device && (record.device_id.empty() || record.device_id == device.id);
+    };
+    if (results.merged.empty()) {
+        out.uuid = record.device_id.empty() || record.device_id == out.id ? out.uuid : "";
+        return out;
+    }
+    std::set<std::string> uuids;
+    for (const MergedRun& run : results.merged) {
+        if (fits(run.environment.device)) {
+            uuids.insert(run.environment.device.uuid);
+            out = run.environment.device;
+        }
+    }
+    out.driver = results.environment.device.driver;
+    out.uuid = uuids.size() == 1 ? *uuids.begin() : "";
+    return out;
+}
+
+HistoryRun run_of(const Record& record, const Results& results, const std::string& source, const HistoryLabels& labels) {
+    const Environment& environment = results.environment;
+    const DeviceInfo device = device_of(record, results);
     HistoryRun run;
     run.started = environment.started;
     run.backend = backend_names.name(record.backend);
     run.device = record.device;
     run.arch = record.arch;
-    run.has_uuid = !device.uuid.empty() && (record.device_id.empty() || record.device_id == device.id);
+    run.has_uuid = !device.uuid.empty();
     run.device_id = run.has_uuid ? device.uuid : record.device_id.empty() ? device.id : record.device_id;
     run.driver = device.driver;
     run.compiler = environment.compiler;
@@ -87,7 +112,7 @@ HistoryInput history_of(const Results& results, const std::string& source, const
         }
         const auto [place, added] = devices.try_emplace(record.device + '\n' + record.device_id, out.batches.size());
         if (added) {
-            out.batches.push_back({run_of(record, results.environment, source, labels), {}});
+            out.batches.push_back({run_of(record, results, source, labels), {}});
         }
         HistoryBatch& batch = out.batches[place->second];
         if (labels.started.empty() && results.environment.started.empty() && !record.timestamp.empty()) {

@@ -24,6 +24,7 @@ namespace {
 constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
 constexpr double ns_per_us = 1000;
 constexpr std::string_view hot_word = "hot";
+constexpr std::string_view own_program = "normtune";
 
 /// "PROBLEM CANDIDATE", with a third word where it is hot; another tool's name as it was.
 std::string benchmark_name(const HistoryTrial& trial) {
@@ -122,8 +123,11 @@ HistoryBatch read_google(const JsonReader& in) {
     std::map<std::string, Benchmark> benchmarks;
     for (std::size_t i = 0; i < list.size(); ++i) {
         const JsonReader it = list.element(i);
-        const std::optional<JsonReader> failed = it.find("error_occurred");
-        if (failed && failed->flag()) {
+        const auto says = [&](std::string_view member) {
+            const std::optional<JsonReader> value = it.find(member);
+            return value && value->flag();
+        };
+        if (says("error_occurred") || says("skipped")) {
             continue;
         }
         const std::optional<JsonReader> run_name = it.find("run_name");
@@ -140,6 +144,10 @@ HistoryBatch read_google(const JsonReader& in) {
             place->second.aggregates[what] = time_of(it.at("real_time"), unit_us(it));
         }
     }
+    // Another tool's label is a text of its own.
+    const std::optional<JsonReader> context = in.find("context");
+    const std::optional<JsonReader> program = context ? context->find("executable") : std::nullopt;
+    const bool labels_are_code = program && program->text() == own_program;
     HistoryBatch batch;
     for (const std::string& name : names) {
         const Benchmark& benchmark = benchmarks[name];
@@ -167,7 +175,7 @@ HistoryBatch read_google(const JsonReader& in) {
         counter("high_us", times.high_us);
         counter("floor_us", times.floor_us);
         counter("copy_us", times.copy_us);
-        const std::optional<JsonReader> code = it.find("label");
+        const std::optional<JsonReader> code = labels_are_code ? it.find("label") : std::nullopt;
         add(batch, it, name, code ? code->text() : "", times);
     }
     return batch;
@@ -244,7 +252,7 @@ std::string google_benchmark_json(const HistoryBatch& batch) {
     nlohmann::ordered_json& context = out["context"];
     const HistoryRun& run = batch.run;
     context["date"] = run.started;
-    context["executable"] = "normtune";
+    context["executable"] = own_program;
     const auto say = [&](std::string_view member, const std::string& text) {
         if (!text.empty()) {
             context[std::string(member)] = text;

@@ -228,6 +228,33 @@ TEST(Trend, ASeriesThatTheNewestRunLacksIsNoRegressionOfIt) {
     EXPECT_EQ(trend.remarks.size(), 2U);
 }
 
+TEST(Trend, WhatTheNewestRunDoesNotHaveIsNoRegressionOfIt) {
+    SyntheticNights what = quiet();
+    what.planted = 0.03;
+    SyntheticHistory made = synthetic_history(what);
+    EXPECT_TRUE(find_trend(made.history, default_policy(), last_night).regression());
+    made.history.newest[made.history.series[0].device] = 60;  // by trials that were not asked for
+    const Trend trend = find_trend(made.history, default_policy(), last_night);
+    EXPECT_FALSE(trend.regression());
+    EXPECT_EQ(trend.not_in_newest, made.history.series.size());
+}
+
+TEST(Trend, WinnersAreOfAllNightsBeforeTheNewestAreTaken) {
+    SyntheticHistory made = synthetic_history(quiet());
+    made.history.series.resize(1);
+    HistorySeries gone = made.history.series[0];
+    gone.trial.configuration = "w8.t256.r1.row.registers.even.per_row";
+    gone.nights.resize(15);
+    for (HistoryNight& night : gone.nights) {
+        night.times.p50_us *= 2;
+    }
+    made.history.series.insert(made.history.series.begin(), gone);
+    const History winners = winners_of(made.history, 20);
+    ASSERT_EQ(winners.series.size(), 1U);
+    ASSERT_EQ(winners.series[0].nights.size(), 20U);
+    EXPECT_EQ(winners.series[0].nights.front().run, 40U);
+}
+
 TEST(Trend, WinnersAreOneSeriesAProblem) {
     SyntheticHistory made = synthetic_history(quiet());
     HistorySeries other = made.history.series[0];

@@ -82,6 +82,26 @@ TEST(History, GivesBackWhatWasPutInOrderOfNights) {
     EXPECT_TRUE(store->read({"", "", "other*", 0}).series.empty());
 }
 
+TEST(History, TheNewestRunOfADeviceIsThatOfAllItsTrials) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    HistoryBatch newest = night(9);
+    newest.points.erase(newest.points.begin());  // without the trial that is asked for
+    HistoryBatch other = night(10);
+    other.run.device = "Other GPU";
+    HistoryBatch first = night(6);
+    first.run.device = "Other GPU";
+    add(path, {first, night(7), night(8), newest, other});
+    HistoryFilter filter;
+    filter.problem = "*/1x4096";
+    filter.device = "GPU";
+    const History history = HistoryStore::open(path)->read(filter);
+    ASSERT_EQ(history.series.size(), 1U);
+    ASSERT_EQ(history.runs.size(), 3U) << "those of the other device are not there";
+    EXPECT_EQ(history.newest, (std::map<std::string, std::uint32_t>{{"GPU", 2}}));
+    EXPECT_EQ(history.runs[history.series[0].nights.back().run].started, "2026-11-08T02:00:00Z");
+}
+
 TEST(History, TheSameTwiceIsThereOnce) {
     const TemporaryFolder folder;
     const std::string path = folder.path() + "/h.sqlite3";
@@ -165,6 +185,32 @@ TEST(HistoryRows, ResultsBecomeABatchADevice) {
     EXPECT_EQ(two.remarks.size(), 1U);
 }
 
+TEST(HistoryRows, MergedResultsHaveAUuidWhereAllRunsOfThatDeviceHaveIt) {
+    Results results = measured();
+    results.environment.device.name = "GPU;Other GPU";
+    const auto run_on = [&](const char* name, const char* uuid) {
+        MergedRun run;
+        run.environment.device.name = name;
+        run.environment.device.id = results.records[0].device_id;
+        run.environment.device.uuid = uuid;
+        results.merged.push_back(run);
+    };
+    results.environment.device.uuid = "GPU-1";
+    results.records[1].device = "Other GPU";
+    run_on(results.records[0].device.c_str(), "GPU-1");
+    run_on("Other GPU", "GPU-2");
+    HistoryInput in = history_of(results, "r.json", {});
+    ASSERT_EQ(in.batches.size(), 2U);
+    EXPECT_EQ(in.batches[0].run.device_id, "GPU-1");
+    EXPECT_EQ(in.batches[1].run.device_id, "GPU-2") << "of the same place in another machine";
+    EXPECT_TRUE(in.remarks.empty());
+    run_on("Other GPU", "GPU-3");
+    in = history_of(results, "r.json", {});
+    EXPECT_TRUE(in.batches[0].run.has_uuid);
+    EXPECT_FALSE(in.batches[1].run.has_uuid);
+    EXPECT_EQ(in.remarks.size(), 1U);
+}
+
 TEST(HistoryRows, LeavesOutWhatWasNotMeasuredToTheEnd) {
     Results results = measured();
     results.records[0].measurement->stop_reason = StopReason::dropped;
@@ -206,9 +252,12 @@ TEST(HistoryRows, AggregatesAndErrorsOfGoogleBenchmark) {
         {"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5, "time_unit": "us"},
         {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4, "time_unit": "us"},
         {"name": "a_stddev", "run_name": "a", "run_type": "aggregate", "aggregate_name": "stddev", "real_time": 0, "time_unit": "us"},
-        {"name": "b", "run_type": "iteration", "error_occurred": true, "error_message": "no"}]})",
+        {"name": "b", "run_type": "iteration", "error_occurred": true, "error_message": "no"},
+        {"name": "c", "run_type": "iteration", "skipped": true, "skip_message": "no GPU", "real_time": 0},
+        {"name": "d", "run_type": "iteration", "real_time": 7, "label": "items=1040"}]})",
                                              "g.json", {});
-    ASSERT_EQ(in.batches.at(0).points.size(), 1U);
+    ASSERT_EQ(in.batches.at(0).points.size(), 2U);
+    EXPECT_EQ(in.batches[0].points[1].code, "") << "another tool's label is no hash of code";
     EXPECT_EQ(in.batches[0].points[0].times.p50_us, 4);
     EXPECT_EQ(in.batches[0].run.started, "2026-11-21T00:30:00Z");
 }
