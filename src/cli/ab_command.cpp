@@ -67,6 +67,7 @@ public:
         if (!table_.is("table")) {
             table_.require_no_order();
         }
+        output_.require_apart({});
         const Policy policy = read_policy();
         AbSide before = read_ab_side(before_, "before", before_python_);
         AbSide after = read_ab_side(after_, "after", after_python_);

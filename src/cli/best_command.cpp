@@ -179,6 +179,7 @@ private:
         std::vector<Results> all;
         for (const std::string& file : files_) {
             all.push_back(read_judged_results(file));
+            require_each_trial_once(all.back().records, file);
         }
         headings_ = files_;
         return all;

@@ -41,6 +41,7 @@ public:
             throw InputError("a gate judges two results; give --baseline and --candidate");
         }
         device_.require_only_with("--confirm", confirm_);
+        output_.require_apart(std::array{baseline_, candidate_});
         const ConfigFile policy_file = load_config("gates", policy_);
         const Policy policy = parse_policy(policy_file.text, policy_file.file);
         const auto [baseline, candidate] = read_both_sides(baseline_, candidate_);

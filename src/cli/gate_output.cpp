@@ -2,11 +2,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "cli/output.h"
+#include "cli/result_options.h"
 #include "report/gate_report.h"
 #include "support/atomic_file.h"
 #include "support/descriptor.h"
@@ -34,6 +36,14 @@ void GateOutput::declare(OptionSet& options) {
     options.one("--junit", file(junit_), "Write JUnit XML: a test case a pair");
     options.one("--markdown", file(markdown_), "Write markdown: for a pull request");
     options.flag("--github", "Print annotations, and add to the step summary ($GITHUB_STEP_SUMMARY)", github_);
+}
+
+void GateOutput::require_apart(std::span<const std::string> inputs) const {
+    require_not_a_result(junit_, inputs, "JUnit XML");
+    require_not_a_result(markdown_, inputs, "markdown");
+    if (!junit_.empty() && std::filesystem::path(junit_).lexically_normal() == std::filesystem::path(markdown_).lexically_normal()) {
+        throw InputError(fmt::format("--junit and --markdown are one file, {}; give two", junit_));
+    }
 }
 
 void GateOutput::write(const GateVerdict& verdict) const {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -41,12 +40,7 @@ public:
             throw InputError("give one result, or two to compare; normtune merge puts the parts of one together");
         }
         const bool two = files_.names().size() == 2;
-        for (const std::string& file : files_.names()) {
-            std::error_code ignored;
-            if (std::filesystem::equivalent(file, out_, ignored)) {
-                throw InputError(fmt::format("{}: is a result, which the page would take the place of; give another -o", out_));
-            }
-        }
+        require_not_a_result(out_, files_.names(), "page");
         if (!plot_.empty() && format_ == "html") {
             throw InputError("--plot names the plot of --format svg or png; a page has all");
         }

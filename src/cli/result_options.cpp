@@ -1,6 +1,8 @@
 #include "cli/result_options.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <future>
 
 #include <fmt/format.h>
@@ -38,6 +40,8 @@ void describe_device(Results& run, const std::string& file, const std::optional<
     }
     device = described;
 }
+
+constexpr std::array<std::string_view, 4> run_files{"results.json", "results.csv", "liger.csv", "journal.jsonl"};
 
 bool is_csv(const std::string& file) {
     return file.ends_with(".csv");
@@ -100,9 +104,23 @@ std::vector<Results> RecordFiles::read_by(const std::function<Results(const std:
     return runs;
 }
 
+void require_not_a_result(const std::string& out, std::span<const std::string> inputs, std::string_view what) {
+    const auto same = [&](const std::filesystem::path& file) {
+        std::error_code ignored;
+        return std::filesystem::equivalent(file, out, ignored);
+    };
+    for (const std::string& input : inputs) {
+        const std::filesystem::path path(input);
+        if (same(path) || std::ranges::any_of(run_files, [&](std::string_view name) { return same(path / name); })) {
+            throw InputError(fmt::format("{}: is a result, which the {} would take the place of; give another file", out, what));
+        }
+    }
+}
+
 std::vector<std::vector<Results>> by_device(std::vector<Results> runs) {
     std::vector<std::vector<Results>> out;
     for (Results& run : runs) {
+        require_one_device(run);
         const auto found = std::find_if(out.begin(), out.end(), [&](const std::vector<Results>& group) {
             return group.front().environment.device.name == run.environment.device.name;
         });

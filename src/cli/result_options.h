@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,10 @@ private:
     std::optional<std::int64_t> compute_units_;
 };
 
-/// Runs of one device each, by its name, in order of first appearance.
+/// Nothing is to be written over what is read: of a run's folder any of its files. Throws InputError. `what`: what would be written.
+void require_not_a_result(const std::string& out, std::span<const std::string> inputs, std::string_view what);
+
+/// Runs of one device each, by its name, in order of first appearance. Throws InputError: one was merged of several devices.
 std::vector<std::vector<Results>> by_device(std::vector<Results> runs);
 
 /// A user's own rule of thumb, NAME=EXPRESSION, added to `target`; a name that is there already is refused.

@@ -58,6 +58,7 @@ std::vector<SideBySide> side_by_side(std::span<const Results> runs) {
     std::vector<SideBySide> out;
     std::vector<const Results*> of;  // each of out
     for (const Results& run : runs) {
+        require_one_device(run);
         const DeviceInfo& device = run.environment.device;
         const DeviceInfo& first = runs.front().environment.device;
         if (device.name != first.name || device.arch != first.arch) {

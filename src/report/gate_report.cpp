@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,6 +77,13 @@ std::vector<std::vector<std::string>> summaries(const GateVerdict& verdict) {
 
 Tone tone_of(GateResult result) {
     return result == GateResult::pass ? Tone::good : result == GateResult::fail ? Tone::bad : Tone::unsure;
+}
+
+/// Of a trial that did not pass its outcome: it is not missing.
+std::string_view failure_word(const GateCase& it) {
+    const ResultRow* const after = it.verdict == Verdict::missing ? it.comparison->candidate_row(*it.pair) : nullptr;
+    return after != nullptr && after->outcome != Outcome::passed ? outcome_names.name(after->outcome)
+                                                                 : verdict_word(it.verdict, it.comparison->settings.metric);
 }
 
 struct Suite {
@@ -176,8 +184,8 @@ std::string gate_junit(const GateVerdict& verdict) {
         if (it.result == GateResult::fail) {
             ++suite.failures;
             ++failures;
-            suite.cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n", verdict_names.name(it.verdict),
-                                       for_xml(it.reason));
+            suite.cases +=
+                fmt::format(">\n      <failure type=\"{}\" message=\"{}\"/>\n    </testcase>\n", failure_word(it), for_xml(it.reason));
         } else if (it.result == GateResult::inconclusive || it.known) {
             ++suite.skipped;
             suite.cases += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", it.known ? "known" : "inconclusive",
@@ -212,10 +220,8 @@ std::string gate_annotations(const GateVerdict& verdict) {
             continue;
         }
         ++shown;
-        out +=
-            fmt::format("::error title={}::{}\n",
-                        for_workflow_command(fmt::format("normtune: {}", verdict_word(it->verdict, it->comparison->settings.metric)), true),
-                        for_workflow_command(fmt::format("{}: {}", key_of(*it), it->reason)));
+        out += fmt::format("::error title={}::{}\n", for_workflow_command(fmt::format("normtune: {}", failure_word(*it)), true),
+                           for_workflow_command(fmt::format("{}: {}", key_of(*it), it->reason)));
     }
     if (failed > shown) {
         out += fmt::format("::error title=normtune::and {} more\n", failed - shown);

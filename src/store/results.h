@@ -51,6 +51,8 @@ Results parse_results_json(std::string_view text, const std::string& file);
 /// benchmark (Liger-Kernel's), of several devices, or with a configuration's key that does not parse.
 Results read_results_csv(const std::string& path);
 Results parse_results_csv(std::string_view text, const std::string& file);
+/// What is judged or exported as numbers of one device is. Throws InputError where results of several were merged; the line says so.
+void require_one_device(const Results& results);
 /// Of one file: a trial that is there twice would count twice. Throws InputError, which names it.
 void require_each_trial_once(std::span<const Record> records, const std::string& file);
 

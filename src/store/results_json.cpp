@@ -12,6 +12,7 @@
 #include "store/results_fields.h"
 #include "store/results_stream.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/text_sink.h"
 
 namespace normtune {
@@ -86,6 +87,14 @@ void write_result_files(const Results& results, const std::string& folder) {
     write_results_csv(results, (path / "results.csv").string());
     write_results_json(results, (path / "results.json").string());
     write_liger_csv(results, (path / "liger.csv").string());
+}
+
+void require_one_device(const Results& results) {
+    const auto differs = [&](const Record& record) { return record.device != results.records.front().device; };
+    if (const auto other = std::ranges::find_if(results.records, differs); other != results.records.end()) {
+        throw InputError(fmt::format("these results are merged of several devices ({} and {}); take the parts of one",
+                                     quoted_for_message(results.records.front().device), quoted_for_message(other->device)));
+    }
 }
 
 void require_each_trial_once(std::span<const Record> records, const std::string& file) {

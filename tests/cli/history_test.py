@@ -156,13 +156,40 @@ def refusals(folder, check):
     check.that(result.returncode == 2 and b"cut.sqlite3: is damaged" in result.stderr, "a damaged database", result)
 
 
+def damaged_and_merged(folder, check):
+    """Trials that are there twice, numbers of two devices as those of one, and what would be written over what was read."""
+    sweep = night(json.loads(SWEEP.read_text()), 0)
+    twice = copy.deepcopy(sweep)
+    twice["records"] += twice["records"]
+    (folder.work / "twice.json").write_text(json.dumps(twice))
+    two = copy.deepcopy(sweep)
+    two["records"][1]["device"] = "NVIDIA H200"
+    (folder.work / "two.json").write_text(json.dumps(two))
+    (folder.work / "run").mkdir()
+    (folder.work / "run/results.json").write_text(json.dumps(sweep))
+    for command, wanted in (
+        ("normtune best twice.json", "twice: the file is damaged"),
+        ("normtune history add twice.json", "twice: the file is damaged"),
+        ("normtune best two.json --format cpp", "are merged of several devices"),
+        ("normtune best two.json --providers", "are merged of several devices"),
+        ("normtune fit two.json", "are merged of several devices"),
+        ("normtune report run -o run/results.json", "is a result, which the page would take the place of"),
+        ("normtune gate --baseline run --candidate run --junit run/results.json", "is a result, which the JUnit XML would take the place of"),
+    ):
+        result = folder.run(command)
+        lines = result.stderr.decode().splitlines()
+        check.that(result.returncode == 2 and len(lines) == 1 and wanted in lines[0] and result.stdout == b"", command, result)
+    result = folder.run("normtune best run")
+    check.that(result.returncode == 0 and json.loads((folder.work / "run/results.json").read_text()) == sweep, "what was read is there", result)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--normtune", required=True)
     arguments = parser.parse_args()
     check = Checks()
     with harness.Folder(arguments.normtune) as folder:
-        for part in (fill, trends, exchanges, refusals):
+        for part in (fill, trends, exchanges, refusals, damaged_and_merged):
             part(folder, check)
     return 1 if check.failed else 0
 

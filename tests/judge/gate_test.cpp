@@ -175,9 +175,10 @@ TEST(GateReport, AnnotationsAreAtMostTenAndEscaped) {
     });
     const std::string text = gate_annotations(it.verdict);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
-    EXPECT_NE(text.find("::error title=normtune%3A missing::"), std::string::npos);
+    EXPECT_NE(text.find("::error title=normtune%3A crashed::"), std::string::npos);
     EXPECT_NE(text.find("50%25 lost?here"), std::string::npos);
     EXPECT_NE(text.find("and 19 more"), std::string::npos);  // of both metrics
+    EXPECT_NE(gate_junit(it.verdict).find("<failure type=\"crashed\""), std::string::npos);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
     std::map<std::string, std::pair<std::string, const Record*>> latest;  // when its run started, and the winner
     std::set<std::string> won;
     for (const Results& run : runs) {
+        require_one_device(run);
         const DeviceInfo& device = run.environment.device;
         if (device.name != runs.front().environment.device.name) {
             throw InputError(fmt::format("these results are of several devices ({} and {}); export one at a time",

@@ -170,8 +170,8 @@ Plot heuristics_plot(const RunView& run) {
     Plot plot{
         "heuristics",
         "What named heuristics lose",
-        "The fastest measured configuration of normtune's that obeys the heuristic against the fastest of the problem. What the heuristic "
-        "leaves open is at its best on every problem, so a launcher loses this much or more. A dot is a problem, a box spans the "
+        "The fastest measured configuration of normtune's that obeys the heuristic against normtune's fastest of the problem. What the "
+        "heuristic leaves open is at its best on every problem, so a launcher loses this much or more. A dot is a problem, a box spans the "
         "quartiles, its line is the median.",
         {}};
     if (run.audit) {
@@ -183,13 +183,13 @@ Plot heuristics_plot(const RunView& run) {
 }
 
 Plot rules_plot(const RunView& run) {
-    Plot plot{
-        "rules",
-        "What prune rules lose",
-        "Of rules that would have taken configurations that were measured: the fastest configuration that the rule leaves against the "
-        "fastest of the problem; less, if what it leaves was not all measured. A dot is a problem where that can be judged, a box spans "
-        "the quartiles, its line is the median.",
-        {}};
+    Plot plot{"rules",
+              "What prune rules lose",
+              "Of rules that would have taken configurations that were measured: the fastest configuration that the rule leaves against "
+              "normtune's fastest of the problem; less, if what it leaves was not all measured. A dot is a problem where that can be "
+              "judged, a box spans "
+              "the quartiles, its line is the median.",
+              {}};
     if (run.audit) {
         add_audit_panels(
             plot, *run.audit, run.audit->rules.size(), [&](std::size_t i) { return run.audit->rules[i].name; },
