@@ -29,6 +29,18 @@ std::vector<std::size_t> choose(const std::vector<FinalsTrial>& trials, double f
     return chosen;
 }
 
+/// The finalists, the one that leads among them.
+std::vector<std::size_t> choose_finalists(const std::vector<FinalsTrial>& trials, double fastest_failed_us) {
+    std::vector<std::size_t> chosen = choose(trials, fastest_failed_us, finalists_within, most_finalists);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        if (trials[i].leads && !trials[i].failed && !trials[i].dropped && std::ranges::find(chosen, i) == chosen.end()) {
+            chosen.resize(std::min(chosen.size(), most_finalists - 1));
+            chosen.push_back(i);
+        }
+    }
+    return chosen;
+}
+
 /// The fastest of each contestant that has none among the chosen.
 std::vector<std::size_t> guests_of(const std::vector<FinalsTrial>& trials, std::span<const std::size_t> chosen) {
     std::map<int, std::size_t> fastest;
@@ -72,7 +84,7 @@ FinalsResult hold_finals(std::vector<FinalsTrial> trials, FinalsSampler& sampler
     FinalsResult result;
     const std::size_t tied = choose(trials, fastest_failed_us, 0, trials.size()).size();
     result.left_out = tied - std::min(tied, most_finalists);
-    const auto chosen_now = [&] { return choose(trials, fastest_failed_us, finalists_within, most_finalists); };
+    const auto chosen_now = [&] { return choose_finalists(trials, fastest_failed_us); };
     for (bool failure = true, lost = false; failure && !lost;) {
         std::vector<std::size_t> chosen = chosen_now();
         const std::size_t ranking_trials = chosen.size();

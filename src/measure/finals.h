@@ -26,6 +26,7 @@ struct FinalsTrial {
     Entrant entrant;       // by its ordinary rounds
     bool dropped = false;  // by a race: no finalist, unless who was faster has failed
     bool failed = false;   // in the finals
+    bool leads = false;    // the incumbent of the last race: a finalist, whatever others took when it did not run beside them
     int contestant = 0;
 };
 

@@ -113,7 +113,7 @@ private:
 }  // namespace
 
 std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, Recorder& recorder,
-                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us) {
+                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us, std::optional<TrialId> leader) {
     const std::string key = problem.key();
     std::vector<FinalsTrial> trials;
     std::vector<TrialId> ids;
@@ -125,6 +125,7 @@ std::size_t run_finals(const SweepOptions& options, const Problem& problem, cons
             continue;
         }
         FinalsTrial trial{{std::move(identity), record->measurement->p50_us, {}}, !record->may_win()};
+        trial.leads = id == leader;
         trial.contestant = contestants.try_emplace(contestant_of(*record), static_cast<int>(contestants.size())).first->second;
         for (const Round& round : record->measurement->rounds) {
             trial.entrant.rounds_us.push_back(round.median_us);

@@ -18,8 +18,8 @@ struct FinalsTakers {
 
 /// Ranks the finalists among the recorded, passed trials of the problem. A finalist that fails here gets the outcome of
 /// that instead of its former record. `candidates` by TrialId; `problem` is that of the takers' session; `fastest_failed_us`
-/// as in hold_finals. Throws Interrupted, SystemError. Returns FinalsResult::left_out.
+/// as in hold_finals; `leader`: the incumbent of the last race. Throws Interrupted, SystemError. Returns FinalsResult::left_out.
 std::size_t run_finals(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates, Recorder& recorder,
-                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us);
+                       FinalsTakers takers, std::optional<Deadline> end, double fastest_failed_us, std::optional<TrialId> leader);
 
 }  // namespace normtune

@@ -173,20 +173,22 @@ void ProblemRun::hold_finals(std::optional<Deadline> end) {
         const std::string purpose = runs_ == 0 ? "finals/" + key_ : fmt::format("finals/{}/{}", key_, runs_);
         const auto taker = [&](const std::string& of) { return RoundTaker(options_, sessions_, of, scheduler_->round_time_us()); };
         unsettled_ = run_finals(options_, problem_, candidates_, recorder_, {taker(purpose), taker("empty launches of " + purpose)}, end,
-                                fastest_failed_us_);
+                                fastest_failed_us_, best_ ? std::optional(best_->id) : std::nullopt);
     }
     ++runs_;
 }
 
 void ProblemRun::repeat(int process) {
     std::vector<TrialId> trials;
+    bool is_whole = true;
     for (TrialId id = 0; id < candidates_.size(); ++id) {
         const Record* record = recorder_.find(key_, candidates_[id].identity());
-        if (is_repeated(record) && !has_repetition(*record, process)) {
+        if (is_repeated(record)) {
             trials.push_back(id);
+            is_whole = is_whole && has_repetition(*record, process);
         }
     }
-    if (trials.empty()) {
+    if (is_whole) {  // else all again: those of a process that is gone did not run beside what is missing
         return;
     }
     bring_together(trials, partners_);
@@ -353,7 +355,8 @@ void ProblemRun::measure(std::vector<RunningTrial>& batch) {
         best_.reset();  // one that failed as the incumbent is that no more
         for (const RunningTrial& trial : batch) {
             kept_.push_back(trial.id);
-            note_best(trial.id);
+            // The incumbent by what it took here: beside the others, whatever has drifted since its own race.
+            note_best(trial.id, trial.incumbent && !trial.series.empty() ? std::optional(trial.series.p50_us()) : std::nullopt);
         }
     }
 }
@@ -371,10 +374,14 @@ void ProblemRun::free_kept() {
     }
 }
 
-void ProblemRun::note_best(TrialId id) {
+void ProblemRun::note_best(TrialId id, std::optional<double> p50_us) {
     const Record* record = recorder_.find(key_, candidates_[id].identity());
-    if (record != nullptr && record->may_win() && (!best_ || record->measurement->p50_us < best_->p50_us)) {
-        best_ = {id, record->measurement->p50_us, record->measurement->limit_ratio};
+    if (record == nullptr || !record->may_win()) {
+        return;
+    }
+    const double its_us = p50_us.value_or(record->measurement->p50_us);
+    if (!best_ || its_us < best_->p50_us) {
+        best_ = {id, its_us, record->measurement->limit_ratio};
     }
 }
 

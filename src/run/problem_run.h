@@ -63,7 +63,8 @@ private:
     void queue_compiles(const Next& next);
     void measure(std::vector<RunningTrial>& batch);
     void free_kept();
-    void note_best(TrialId id);
+    /// `p50_us`: in the race that is over; none: as recorded.
+    void note_best(TrialId id, std::optional<double> p50_us);
 
     const SweepOptions& options_;
     const DeviceInfo& device_;

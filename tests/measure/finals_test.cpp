@@ -44,6 +44,23 @@ TEST(Finals, FreshSamplesDecide) {
     EXPECT_EQ(trials_of(hold_finals(recorded(spread), sampler)), (std::vector<std::size_t>{1, 0}));
 }
 
+TEST(Finals, WhoLeadsIsThereWhateverOthersTookAtAnotherTime) {
+    std::vector<double> times(12, 100);
+    times.push_back(97);
+    std::vector<FinalsTrial> trials = recorded(times);
+    trials.back().entrant.p50_us = 108;  // when all took more
+    trials.back().entrant.rounds_us.assign(9, 108);
+    trials.back().leads = true;
+    SyntheticSampler sampler(times, 0.001, 1);
+    FinalsResult result = hold_finals(trials, sampler);
+    EXPECT_EQ(result.places.size(), most_finalists);
+    EXPECT_EQ(result.places[0].trial, 12U);
+    EXPECT_FALSE(result.places[0].tied);
+    trials.back().dropped = true;
+    result = hold_finals(trials, sampler);
+    EXPECT_NE(result.places[0].trial, 12U);
+}
+
 TEST(Finals, TheFastestOfEachContestantIsMeasuredBesideAndNotRanked) {
     const std::vector<double> times{100, 103, 130, 120, 110};
     std::vector<FinalsTrial> trials = recorded(times);

@@ -3,8 +3,11 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
+
 #include "run/sweep_fixture.h"
 #include "store/journal.h"
+#include "support/pattern.h"
 
 namespace normtune {
 namespace {
@@ -86,6 +89,29 @@ TEST(Racing, LaterRacesMeetTheBestOfTheEarlierOnes) {
         }
     }
     EXPECT_GT(dropped, result.results.records.size() * 3 / 4);
+}
+
+TEST(Racing, TheWinnerOfALaterRaceIsInTheFinalsWhateverDrifts) {
+    for (const char* fast :
+         {"w4.*.r3.*.gamma_before.s2*", "w4.*.r7.*.gamma_hoisted.s2*", "w4.*.r11.*.gamma_before.s2*", "w4.*.r16.*.gamma_before.s2*"}) {
+        const TemporaryFolder folder;
+        SweepOptions options =
+            race(folder, fmt::format("noise: {{kind: normal, sigma: 0.003}}\ndrift: {{amplitude: 0.15, period_samples: 14000}}\n"
+                                     "timings: [{{config: '{}', us: 9.7}}, {{config: '*', us: 10}}]\n",
+                                     fast)
+                             .c_str());
+        options.space.axes = {{Axis::rows_per_program, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+                              {Axis::stages, {1, 2}},
+                              {Axis::gamma, {0, 1, 2}},
+                              {Axis::grid, {static_cast<int>(Grid::packed)}}};
+        RecordingSink sink;
+        const SweepResult result = run_sweep(options, sink);
+        for (const Record& record : result.results.records) {
+            if (record.measurement && record.measurement->rank == 1) {
+                EXPECT_TRUE(matches_pattern(fast, record.candidate.identity())) << record.candidate.identity() << ", not " << fast;
+            }
+        }
+    }
 }
 
 TEST(Racing, OneConfigurationAloneIsMeasuredInFull) {
