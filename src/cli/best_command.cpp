@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -199,9 +200,15 @@ private:
         }
         filter_.cold = !hot_;
         std::vector<Results> all;
-        for (DeviceWinners& device : newest_winners(store->all(), filter_)) {
+        std::vector<DeviceWinners> devices = newest_winners(store->all(), filter_);
+        std::map<std::string, int> parts;  // of each name
+        for (const DeviceWinners& device : devices) {
+            ++parts[device.results.environment.device.name];
+        }
+        for (DeviceWinners& device : devices) {
             const DeviceInfo& info = device.results.environment.device;
-            headings_.push_back(fmt::format("{} ({}, {})", info.name, info.arch, backend_names.name(info.backend)));
+            headings_.push_back(fmt::format("{} ({}, {}{})", info.name, info.arch, backend_names.name(info.backend),
+                                            parts[info.name] > 1 ? fmt::format(", {} compute units", info.compute_units) : ""));
             older_ += device.older;
             all.push_back(std::move(device.results));
         }

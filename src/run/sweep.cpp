@@ -22,6 +22,7 @@
 #include "support/escape.h"
 #include "support/others_load.h"
 #include "support/parallel.h"
+#include "support/version.h"
 
 namespace normtune {
 
@@ -95,16 +96,36 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
     return header;
 }
 
-// Times of two devices must not end up in one table.
+std::string text_of(const DeviceInfo& device) {
+    return fmt::format("{} ({}, {} compute units)", device.name, device.arch, device.compute_units);
+}
+
+bool are_alike(const DeviceInfo& a, const DeviceInfo& b) {
+    return a.name == b.name && a.arch == b.arch && a.compute_units == b.compute_units;
+}
+
+// Times of two devices, or of a device and a part of it, must not end up in one table.
 void require_same_device(const std::string& folder, const DeviceInfo& there, const DeviceInfo& here) {
-    if (there.name != here.name || there.arch != here.arch) {
-        throw InputError(fmt::format("{}: was measured on {} ({}), this is {} ({}); start a new sweep in another folder", folder,
-                                     there.name, there.arch, here.name, here.arch));
+    if (!are_alike(there, here)) {
+        throw InputError(
+            fmt::format("{}: was measured on {}, this is {}; start a new sweep in another folder", folder, text_of(there), text_of(here)));
     }
 }
 
+/// What else times depend on may have changed since the sweep began: it goes on, and says so.
+void warn_of_changes(const JournalHeader& there, const DeviceInfo& here, const std::string& kernels, ProgressSink& progress) {
+    const auto changed = [&](std::string_view what, const std::string& before, const std::string& now) {
+        if (!before.empty() && !now.empty() && before != now) {
+            progress.warn(fmt::format("goes on with another {} ({}, before {}): times of both stand in one table", what, now, before));
+        }
+    };
+    changed("driver", there.environment.device.driver, here.driver);
+    changed("version of normtune", there.environment.normtune_version, std::string(version()));
+    changed("build of the kernels", there.kernels.substr(0, 8), kernels.substr(0, 8));
+}
+
 Journal open_journal(const SweepOptions& options, const DeviceInfo& device, const std::vector<ProblemTrials>& plans,
-                     const std::string& kernels, JournalContents& contents) {
+                     const std::string& kernels, JournalContents& contents, ProgressSink& progress) {
     if (!options.resume) {
         contents.header = header_of(options, device, plans, kernels);
         return Journal::create(options.out_folder, contents.header);
@@ -112,6 +133,7 @@ Journal open_journal(const SweepOptions& options, const DeviceInfo& device, cons
     Journal journal = Journal::resume(options.out_folder, contents);
     require_same_sweep(options.out_folder, contents.header.sweep, options);
     require_same_device(options.out_folder, contents.header.environment.device, device);
+    warn_of_changes(contents.header, device, kernels, progress);
     return journal;
 }
 
@@ -132,9 +154,9 @@ std::vector<DeviceInfo> describe_devices(const SweepOptions& options, ProgressSi
         }
         const DeviceInfo& first = devices.front();
         const DeviceInfo& latest = devices.back();
-        if (latest.name != first.name || latest.arch != first.arch) {
-            throw InputError(fmt::format("--device: device {} is {} ({}) and device {} is {} ({}); one sweep takes devices that are alike",
-                                         first.ordinal, first.name, first.arch, latest.ordinal, latest.name, latest.arch));
+        if (!are_alike(latest, first)) {
+            throw InputError(fmt::format("--device: device {} is {} and device {} is {}; one sweep takes devices that are alike",
+                                         first.ordinal, text_of(first), latest.ordinal, text_of(latest)));
         }
     }
     return devices;
@@ -283,7 +305,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     SweepStore store(options, device, progress);
     store.take(plans);
     JournalContents contents;
-    Journal journal = open_journal(selected, device, plans, store.kernels(), contents);
+    Journal journal = open_journal(selected, device, plans, store.kernels(), contents, progress);
     store.enter(plans, journal, contents);
     const JournalHeader header = std::move(contents.header);
 

@@ -12,6 +12,7 @@
 #include "run/sweep_text.h"
 #include "store/stored_results.h"
 #include "support/error.h"
+#include "support/version.h"
 
 namespace normtune {
 
@@ -58,6 +59,30 @@ FinalEntry finals_of(const StoredProblem& stored) {
         return std::pair(a.rank == 0, a.rank) < std::pair(b.rank == 0, b.rank);
     });
     return entry;
+}
+
+/// Problems with stored records, which are older than the run, of which a kill came before the last was entered.
+Keys entered_in_part(const JournalContents& contents) {
+    std::unordered_map<std::string, std::uint64_t> kept;
+    for (const PlanSummary& plan : contents.header.plans) {
+        if (plan.stored()) {
+            kept.emplace(plan.problem_key, plan.kept);
+        }
+    }
+    std::unordered_map<std::string, Keys> old;
+    for (const Record& record : contents.records) {
+        if (kept.contains(record.problem.key()) && record.timestamp < contents.header.environment.started) {
+            old[record.problem.key()].insert(record.candidate.identity());
+        }
+    }
+    Keys out;
+    for (const auto& [key, identities] : old) {
+        const bool has_finals = std::ranges::any_of(contents.finals, [&](const FinalEntry& entry) { return entry.problem_key == key; });
+        if (identities.size() < kept.at(key) || !has_finals) {
+            out.insert(key);
+        }
+    }
+    return out;
 }
 
 /// What the sweep took from the store when it was new. A kill may have come before all of a problem was entered: that
@@ -231,14 +256,26 @@ void SweepStore::enter(std::vector<ProblemTrials>& plans, Journal& journal, Jour
         contents.finals.push_back(finals);
     }
     if (options_.resume) {
+        for (const std::string& key : entered_in_part(contents)) {
+            journal.append(VoidEntry{key});
+            std::erase_if(contents.records, [&](const Record& record) { return record.problem.key() == key; });
+            std::erase_if(contents.finals, [&](const FinalEntry& entry) { return entry.problem_key == key; });
+        }
         narrow_as_journaled(plans, contents);
     }
+}
+
+/// The host's gaps are in its times.
+bool is_ungated(const ProblemRanking& ranking) {
+    return std::ranges::any_of(ranking.standings,
+                               [](const Standing& standing) { return standing.record->measurement->timer.ends_with("/ungated"); });
 }
 
 /// A resumed sweep may have trials of other kernels, or of another driver.
 void SweepStore::keep(const Results& results, const JournalHeader& header, const Recorder& recorder) {
     const bool alike = header.kernels == identity_.kernels && header.environment.device.driver == identity_.driver &&
-                       header.environment.device.compute_units == identity_.compute_units;
+                       header.environment.device.compute_units == identity_.compute_units &&
+                       header.environment.normtune_version == version();
     if (options_.strategy->draws() || !alike) {
         return;
     }
@@ -248,7 +285,7 @@ void SweepStore::keep(const Results& results, const JournalHeader& header, const
         for (const ProblemRanking& ranking : problem_rankings(results)) {
             const std::string& key = ranking.plan->problem_key;
             const std::uint64_t trials = tally.trials.at(key);
-            if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking)) {
+            if (trials < 2 || tally.faulty.contains(key) || !recorder.has_finals(key) || !ran_to_its_end(ranking) || is_ungated(ranking)) {
                 continue;
             }
             completed.push_back({identity_of(ranking.problem()), results.environment, "", trials, ranking.standings.size(),

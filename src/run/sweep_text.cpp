@@ -251,6 +251,12 @@ std::string measuring_digest(const SweepOptions& options) {
     if (options.compares_bits()) {  // what was stored without is no answer
         measuring["bits"] = true;
     }
+    if (options.batch_invariant) {  // of each class of rows the fastest was kept
+        measuring["batch_invariant"] = true;
+    }
+    if (options.lock_clock_mhz > 0) {
+        measuring["lock_clock_mhz"] = options.lock_clock_mhz;
+    }
     return digest(measuring);
 }
 

@@ -29,7 +29,7 @@ struct DeviceRows {
     std::set<std::string> with_older;
 
     void add(StoredProblem row) {
-        const std::string key = row.problem().key();
+        const std::string key = fmt::format("{} eps {}", row.problem().key(), row.problem().operation.eps);
         const auto [place, added] = places.try_emplace(key, newest.size());
         if (added) {
             newest.push_back(std::move(row));
@@ -87,12 +87,12 @@ PlanSummary stored_plan(PlanSummary plan, const StoredProblem& stored) {
 }
 
 std::vector<DeviceWinners> newest_winners(std::vector<StoredProblem> stored, const StoreFilter& filter) {
-    std::map<std::tuple<Backend, std::string, std::string>, DeviceRows> devices;
+    std::map<std::tuple<Backend, std::string, std::string, int>, DeviceRows> devices;  // a part of a device is another one
     for (StoredProblem& row : stored) {
         if (!asked_for(row, filter)) {
             continue;
         }
-        devices[std::tuple(row.identity.backend, row.identity.device, row.identity.arch)].add(std::move(row));
+        devices[std::tuple(row.identity.backend, row.identity.device, row.identity.arch, row.identity.compute_units)].add(std::move(row));
     }
     std::vector<DeviceWinners> out;
     out.reserve(devices.size());

@@ -242,6 +242,29 @@ TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
     EXPECT_EQ(resumed.results.records.size(), 6U);
 }
 
+TEST(SweepStore, WhatAKillLeftOfStoredRecordsIsMeasuredAgain) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    run_sweep(stored_race(folder, "first"), sink);
+    const SweepOptions options = stored_race(folder, "second");
+    EXPECT_EQ(stored_problems(run_sweep(options, sink)), 1U);
+    const std::string path = options.out_folder + "/journal.jsonl";
+    std::string journal = read_file(path);
+    constexpr std::string_view member = "\"timestamp\":\"";
+    std::size_t end = 0;
+    for (int record = 0; record < 2; ++record) {  // those that were entered, of another day
+        const std::size_t at = journal.find(member, end);
+        ASSERT_NE(at, std::string::npos);
+        journal.replace(at + member.size(), 10, "2026-01-01");
+        end = journal.find('\n', at) + 1;
+    }
+    write_file_atomically(path, journal.substr(0, end));
+    for (const Record& record : run_sweep(options_from_journal(options.out_folder), sink).results.records) {
+        EXPECT_GT(record.timestamp, "2026-01-02") << record.candidate.identity();
+    }
+    EXPECT_EQ(read_journal(options.out_folder).records.size(), 6U);
+}
+
 TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
     const TemporaryFolder folder;
     RecordingSink sink;

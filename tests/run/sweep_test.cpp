@@ -262,6 +262,8 @@ TEST(Sweep, ADifferentSelectionIsNotResumed) {
         EXPECT_NE(std::string(error.what()).find("seed (there 0, now 77)"), std::string::npos) << error.what();
     }
     options.seed = 0;
+    folder.write("script.yaml", "device: {compute_units: 3}\n");  // a part of it
+    EXPECT_THROW(run_sweep(options, sink), InputError);
     folder.write("script.yaml", "device: {name: other}\n");
     EXPECT_THROW(run_sweep(options, sink), InputError);
 }

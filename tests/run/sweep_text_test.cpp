@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "support/error.h"
 
 namespace normtune {
@@ -51,6 +53,20 @@ TEST(SweepText, ComesBackAsItWas) {
     EXPECT_EQ(back.processes, 3);
     EXPECT_EQ(back.lock_clock_mhz, 1410);
     EXPECT_EQ(back.ordinals, (std::vector<int>{1, 3}));
+}
+
+TEST(SweepText, WhatAStoredRowAnswersDependsOnClassesAndClocks) {
+    SweepOptions options;
+    std::set<std::string> digests{measuring_digest(options)};
+    options.deterministic = true;
+    digests.insert(measuring_digest(options));
+    options.batch_invariant = true;
+    digests.insert(measuring_digest(options));
+    options.lock_clock_mhz = 1200;
+    digests.insert(measuring_digest(options));
+    options.lock_clock_mhz = 1410;
+    digests.insert(measuring_digest(options));
+    EXPECT_EQ(digests.size(), 5U);
 }
 
 TEST(SweepText, OfAnOlderJournalHasOneDevice) {

@@ -40,6 +40,17 @@ TEST(StoredResults, OfEachProblemTheNewestOfEachDevice) {
     EXPECT_EQ(devices[1].results.environment.device.name, "B");
 }
 
+TEST(StoredResults, APartOfADeviceIsAnotherAndEpsIsPartOfAProblem) {
+    StoredProblem part = measured("A", 8, "2026-11-21T00:00:00Z", 870);
+    part.identity.compute_units = 16;
+    StoredProblem other_eps = measured("A", 8, "2026-11-20T00:00:00Z", 2);
+    other_eps.records[0].problem.operation.eps = 1e-5;
+    const std::vector<DeviceWinners> devices = newest_winners({measured("A", 8, "2026-11-19T00:00:00Z", 105), part, other_eps}, {});
+    ASSERT_EQ(devices.size(), 2U);
+    EXPECT_EQ(devices[0].results.records.size() + devices[1].results.records.size(), 3U);
+    EXPECT_EQ(devices[0].older + devices[1].older, 0U);
+}
+
 TEST(StoredResults, ByDeviceAndShapeWhateverTheOrderInTheStore) {
     StoredProblem backward = measured("A", 8, "2026-11-21T00:00:00Z", 1);
     backward.records[0].problem.operation.mode = Mode::backward;
