@@ -1,6 +1,7 @@
 #include "problem/selection.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -176,7 +177,10 @@ void check_options(const std::vector<Problem>& problems, const Selection& select
 
 bool occurs_at(Op op, std::string_view site) {
     const std::span<const std::string_view> missing = descriptor_of(op).missing.sites;
-    return std::find(missing.begin(), missing.end(), site) == missing.end();
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
+    return std::ranges::none_of(missing, [&](std::string_view name) { return std::ranges::equal(name, site, same); });
 }
 
 bool has_mode(const OpDescriptor& op, Mode mode) {

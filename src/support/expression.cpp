@@ -79,6 +79,29 @@ void reject_assignment(const std::string& text) {
     }
 }
 
+/// muParser compares the 0 or 1 of the first comparison with the third value, which nobody means.
+void reject_chains(const std::string& text) {
+    std::vector<bool> compared{false};  // of each open parenthesis, since the last operator that joins comparisons
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+        if (c == '(') {
+            compared.push_back(false);
+        } else if (c == ')' && compared.size() > 1) {
+            compared.pop_back();
+        } else if (c == ',' || c == '?' || c == ':' || (c == '&' && next == '&') || (c == '|' && next == '|')) {
+            compared.back() = false;
+        } else if (c == '<' || c == '>' || ((c == '=' || c == '!') && next == '=')) {
+            if (compared.back()) {
+                throw InputError(fmt::format(
+                    "the comparison at character {} has another beside it; three values are compared by two with && between", i + 1));
+            }
+            compared.back() = true;
+            i += next == '=' ? 1 : 0;
+        }
+    }
+}
+
 std::string explain(const mu::Parser& parser, std::span<const Expression::Variable> variables, const mu::ParserError& error) {
     if (error.GetCode() != mu::ecUNASSIGNABLE_TOKEN) {
         std::string text = error.GetMsg();
@@ -110,6 +133,7 @@ Expression::Expression(const std::string& text, std::span<const Variable> variab
         throw InputError(fmt::format("it has {} characters; at most {} are read", text.size(), longest));
     }
     reject_assignment(text);
+    reject_chains(text);
     make_number_cache();
     try {
         for (const auto& [name, value] : constants) {

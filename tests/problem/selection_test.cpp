@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -120,6 +121,9 @@ TEST(Selection, OnlySitesAfterAResidualAddAreFused) {
     EXPECT_TRUE(occurs_at(Op::fused_add_rms_norm, "h4096"));
     for (const char* site : {"q_norm", "k_norm", "q_a", "kv_a"}) {
         EXPECT_FALSE(occurs_at(Op::fused_add_rms_norm, site));
+        std::string other_case(site);
+        other_case.front() = static_cast<char>(std::toupper(other_case.front()));
+        EXPECT_FALSE(occurs_at(Op::fused_add_rms_norm, other_case));
     }
     Selection selection;
     selection.ops = {Op::fused_add_rms_norm};

@@ -151,6 +151,9 @@ TEST(Rules, BadExpressionsSayWhereAndWhatIsKnown) {
     for (const char* keep : {"cols >\n$", "co\"\nls"}) {
         EXPECT_EQ(error_of(keep).find('\n'), std::string::npos) << error_of(keep);
     }
+    EXPECT_NE(error_of("9 <= num_warps <= 8").find("the comparison at character 16 has another beside it"), std::string::npos)
+        << error_of("9 <= num_warps <= 8");
+    EXPECT_EQ(error_of("(9 <= num_warps) == (num_warps <= 8) && (cols > 1 ? num_warps >= 1 : cols < 5)"), "accepted");
     EXPECT_NE(error_of("reduction = masked").find("'=' at character 11 assigns; values are compared with '=='"), std::string::npos);
     EXPECT_NE(error_of("cols, rows").find("2 values"), std::string::npos);
     for (const char* bad : {"", "   ", "cols >", "(cols", "cols cols", "min()", "\"text\"", "cols > 1 &&", "1 +* 2", "cols ? 1",
