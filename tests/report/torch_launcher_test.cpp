@@ -155,7 +155,9 @@ torch::Result memory_allocate(torch::DevicePointer* at, std::size_t bytes) {
 }
 torch::Result memory_set(torch::DevicePointer at, unsigned char value, std::size_t bytes, torch::Stream stream) {
     fake->cleared.emplace_back(at, bytes);
-    return value == 0 && stream == handle<torch::Stream>(99) ? 0 : 1;
+    return value == 0 && (stream == handle<torch::Stream>(99) || fake->capturing == 0)
+               ? 0
+               : 1;  // a stream that captures would do it at every replay
 }
 torch::Result stream_create(torch::Stream* stream, unsigned flags) {
     *stream = handle<torch::Stream>(99);
@@ -307,9 +309,37 @@ TEST_F(TorchLauncher, ACooperativeLaunchSaysSo) {
 TEST_F(TorchLauncher, LoadingIsNoPartOfACaptureThatGoesOn) {
     call(8);
     EXPECT_EQ(fake_.modes, (std::vector<int>{torch::relaxed, 0}));
-    EXPECT_FALSE(launcher_.is_capturing(nullptr));
+    EXPECT_FALSE(launcher_.is_capturing(launcher_.place(0), nullptr));
     fake_.capturing = 1;
-    EXPECT_TRUE(launcher_.is_capturing(nullptr));
+    EXPECT_TRUE(launcher_.is_capturing(launcher_.place(0), nullptr));
+}
+
+TEST_F(TorchLauncher, WhatIsKeptForAStreamIsClearedOnceAndNoPartOfACapture) {
+    const torch::Launcher::Place& place = launcher_.place(0);
+    const torch::Step one;
+    const torch::Step other;
+    const auto stream = handle<torch::Stream>(77);
+    char* const first = launcher_.kept_memory(place, one, stream, 4096);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(fake_.modes, (std::vector<int>{torch::relaxed, 0}));
+    EXPECT_EQ(launcher_.kept_memory(place, one, stream, 2048), first);
+    EXPECT_EQ(fake_.cleared,
+              (std::vector<std::pair<torch::DevicePointer, std::size_t>>{{reinterpret_cast<torch::DevicePointer>(first), 4096}}));
+    EXPECT_NE(launcher_.kept_memory(place, other, stream, 4096), first);
+    EXPECT_NE(launcher_.kept_memory(place, one, handle<torch::Stream>(78), 4096), first);
+    char* const larger = launcher_.kept_memory(place, one, stream, 5000);
+    EXPECT_NE(larger, first);
+    EXPECT_EQ(fake_.cleared.back().second, 8192u) << "so that few are left behind";
+    EXPECT_EQ(launcher_.kept_memory(place, one, stream, 8192), larger);
+    EXPECT_EQ(launcher_.kept_memory(place, one, stream, 2 << 20), nullptr);
+    EXPECT_EQ(launcher_.kept_memory(place, one, stream, 8192), larger);
+}
+
+TEST_F(TorchLauncher, AThreadHasAContextBeforeItsStreamIsAskedAbout) {
+    const torch::Launcher::Place& place = launcher_.place(0);
+    const int before = fake_.made_current;
+    std::thread([&] { launcher_.is_capturing(place, nullptr); }).join();
+    EXPECT_EQ(fake_.made_current, before + 1);
 }
 
 /// Launches of one step that a capture records on one stream share memory, which the graph owns and a later capture may have.

@@ -217,6 +217,18 @@ TEST(TorchPackage, TheNearestWinnerByRatioServesRowsBetween) {
     EXPECT_EQ(table.devices[0].choose(work_of(other), 64, 132), nullptr);
 }
 
+TEST(TorchPackage, ADeviceOfAnotherMinorVersionHasNoMoreSharedMemoryThanItHas) {
+    const Results results = results_of({{"rms_norm/forward/bf16/llama/64x16384", "w8.t256.r1.row.shared.even.per_row"}});
+    const torch::Table table = table_of(torch_package({&results, 1}));
+    const torch::Work work = work_of(results.records[0].problem);
+    const torch::Step* const step = table.devices[0].choose(work, 64, 132);
+    ASSERT_NE(step, nullptr);
+    ASSERT_GT(step->shared_bytes, 0);
+    EXPECT_EQ(table.devices[0].choose(work, 64, 132, {step->shared_bytes, true}), step);
+    EXPECT_EQ(table.devices[0].choose(work, 64, 132, {step->shared_bytes - 1, true}), nullptr);
+    EXPECT_EQ(table.devices[0].choose(work, 64, 132, {step->shared_bytes - 1, false}), step);
+}
+
 TEST(TorchPackage, ACooperativeLaunchIsNeverLargerThanOneThatWasMeasured) {
     const Results results = results_of({{"rms_norm/backward/bf16/llama/100x1024", "w4.t128.r1.row.registers.even.per_row.cooperative"}});
     const torch::Table table = table_of(torch_package({&results, 1}));
@@ -224,6 +236,7 @@ TEST(TorchPackage, ACooperativeLaunchIsNeverLargerThanOneThatWasMeasured) {
     EXPECT_NE(table.devices[0].choose(work, 100, 132), nullptr);
     EXPECT_EQ(table.devices[0].choose(work, 101, 132), nullptr);
     EXPECT_EQ(table.devices[0].choose(work, 100, 66), nullptr);
+    EXPECT_EQ(table.devices[0].choose(work, 100, 132, {0, true}), nullptr) << "a device of another minor version may hold fewer threads";
     EXPECT_NE(table.devices[0].choose(work, 50, 66), nullptr);
 }
 

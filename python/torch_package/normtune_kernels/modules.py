@@ -2,7 +2,7 @@
 
 import torch
 
-from normtune_kernels.functions import CASTINGS, rms_norm
+from normtune_kernels.functions import check_options, rms_norm
 
 
 class RMSNorm(torch.nn.Module):
@@ -13,8 +13,7 @@ class RMSNorm(torch.nn.Module):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         if len(shape) != 1:
             raise ValueError(f"RMSNorm is over the last dimension alone, not over {len(shape)}: {shape}")
-        if casting not in CASTINGS:
-            raise ValueError(f"casting is one of {', '.join(CASTINGS)}, not {casting!r}")
+        check_options(casting, offset)
         self.normalized_shape = shape
         self.eps = eps
         self.casting = casting
@@ -53,7 +52,9 @@ def _in_place_of(module):
 
 def replace_norms(model):
     """Puts an RMSNorm in the place of each torch.nn.RMSNorm, and of each of Llama's, Mistral's, Qwen2's and Qwen3's in Hugging Face's
-    models, with its own weight: names of parameters and optimizers stay as they are. Returns how many."""
+    models, with its own weight: names of parameters and optimizers stay as they are. Returns how many.
+
+    What it gives is in x's dtype: where weights are wider (fp32 masters), and for torch.nn.RMSNorm under autocast, theirs is in the wider one."""
     count = 0
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):

@@ -64,6 +64,13 @@ def shapes():
     y, s = nt.fused_add_rms_norm(x, x, w)
     expect(torch.equal(s, x + x) and torch.allclose(y, nt.rms_norm(x + x, w)), "transposed rows")
     expect(nt.rms_norm(torch.randn(3, 0)).shape == (3, 0), "rows without columns")
+    x, none = torch.randn(3, 0, requires_grad=True), torch.ones(0, requires_grad=True)
+    nt.rms_norm(x, none).sum().backward()
+    expect(x.grad.shape == (3, 0) and none.grad.shape == (0,), "gradients of rows without columns")
+    x, before = torch.randn(3, 48, requires_grad=True), nt.calls()
+    torch.autograd.grad(nt.rms_norm(x, w).sum(), x, create_graph=True)
+    after = nt.calls()
+    expect(after["reference"] >= before["reference"] + 1 and sum(after.values()) == sum(before.values()) + 2, "a gradient that is differentiated counts")
     for dtype in (torch.bfloat16, torch.float16):
         expect(nt.rms_norm(torch.randn(4, 48).to(dtype), w).dtype == dtype, f"the dtype of x: {dtype}")
     with torch.inference_mode():
@@ -78,6 +85,10 @@ def module():
     x = torch.randn(9, 48)
     expect(torch.allclose(ours(x), theirs(x), atol=1e-6), "values of the module")
     expect(torch.allclose(nt.RMSNorm(48, eps=None)(x), torch.nn.RMSNorm(48)(x), atol=1e-6), "eps None")
+    for deviation in (1, 0.01):
+        x16 = (deviation * x).bfloat16()
+        both = nt.RMSNorm(48, eps=None, casting="gemma", dtype=torch.bfloat16)(x16), torch.nn.RMSNorm(48, dtype=torch.bfloat16)(x16)
+        expect(torch.allclose(*both, rtol=0.01, atol=0.01), f"eps None of bf16, rows of {deviation}")
     expect(nt.RMSNorm(48, elementwise_affine=False).weight is None and "casting='gemma'" in repr(nt.RMSNorm(48, casting="gemma")), "no weight; its text")
     model = torch.nn.Sequential(torch.nn.Linear(48, 48), torch.nn.RMSNorm(48), torch.nn.Sequential(torch.nn.RMSNorm(48, elementwise_affine=False)))
     replaced = copy.deepcopy(model)
@@ -116,6 +127,8 @@ def errors():
     refused("a negative eps", "eps must not be negative", lambda: nt.rms_norm(x, w, -1.0))
     refused("a casting", "casting is one of llama, gemma, none, not 'bert'", lambda: nt.rms_norm(x, w, casting="bert"))
     refused("an offset", "offset is 0 or 1, not 2", lambda: nt.rms_norm(x, w, offset=2))
+    refused("half an offset", "offset is 0 or 1, not 0.5", lambda: nt.rms_norm(x, w, offset=0.5))
+    refused("a module's offset", "offset is 0 or 1, not 0.5", lambda: nt.RMSNorm(48, offset=0.5))
     refused("a residual's shape", "residual must have x's shape", lambda: nt.fused_add_rms_norm(x, x[:2], w))
     refused("a residual's dtype", "residual must have x's shape, dtype", lambda: nt.fused_add_rms_norm(x, x.bfloat16(), w))
     refused("two dimensions", "over the last dimension alone", lambda: nt.RMSNorm((2, 48)))

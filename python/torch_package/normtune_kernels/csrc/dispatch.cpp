@@ -238,7 +238,7 @@ std::size_t WorkHash::operator()(const Work& w) const {
     return static_cast<std::size_t>((shape ^ kind << 40) * 0xbf58476d1ce4e5b9ULL >> 7);
 }
 
-const Step* Device::choose(const Work& work, std::int64_t rows, int units) const {
+const Step* Device::choose(const Work& work, std::int64_t rows, int units, const Limits& limits) const {
     const auto found = entries.find(work);
     if (found == entries.end() || rows < 1) {
         return nullptr;
@@ -246,6 +246,9 @@ const Step* Device::choose(const Work& work, std::int64_t rows, int units) const
     const std::vector<Step>& steps = found->second;
     const auto takes = [&](const Step& s) {
         const std::int64_t programs = programs_of(s, rows, units).count;
+        if (limits.is_other_minor && (s.most_programs > 0 || (limits.shared_bytes > 0 && s.shared_bytes > limits.shared_bytes))) {
+            return false;
+        }
         return rows <= s.most_rows && programs * s.cluster + programs_beside(s, work) + s.reduce_cluster <= INT32_MAX &&
                (s.most_programs == 0 || programs <= std::max<std::int64_t>(1, s.most_programs * units / compute_units));
     };

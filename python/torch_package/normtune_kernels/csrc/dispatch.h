@@ -61,14 +61,20 @@ struct Step {
     std::string key;                // the configuration
 };
 
+/// Of a device that kernels of another one may run on.
+struct Limits {
+    int shared_bytes = 0;         // of a program; 0: as where they were tuned
+    bool is_other_minor = false;  // fewer threads may be resident, so that a cooperative launch may not fit
+};
+
 struct Device {
     std::string arch;  // "sm_90"
     int compute_units = 0;
     std::string name;
     std::unordered_map<Work, std::vector<Step>, WorkHash> entries;
 
-    /// The step for so many rows on a device of `units` compute units; null: none was tuned, or none can take so many.
-    const Step* choose(const Work& work, std::int64_t rows, int units) const;
+    /// The step for so many rows on a device of `units` compute units; null: none was tuned, or none can take so many there.
+    const Step* choose(const Work& work, std::int64_t rows, int units, const Limits& limits = {}) const;
 };
 
 struct Table {

@@ -3,7 +3,6 @@
 #include <c10/core/DeviceGuard.h>
 #include <dlfcn.h>
 
-#include <map>
 #include <optional>
 
 #include "launcher.h"
@@ -118,7 +117,7 @@ Call find(Op op, Mode mode, const at::Tensor& x, const at::Tensor& weight, const
                  static_cast<int>(options.offset),
                  cols,
                  row_stride(x)};
-    const auto choose = [&] { call.step = call.place->tuned->choose(call.work, call.rows, call.place->compute_units); };
+    const auto choose = [&] { call.step = call.place->tuned->choose(call.work, call.rows, call.place->compute_units, call.place->limits); };
     if (call.work.row_stride > 0 && is_aligned(x)) {
         choose();
     }
@@ -131,31 +130,20 @@ Call find(Op op, Mode mode, const at::Tensor& x, const at::Tensor& weight, const
     return call;
 }
 
-/// Memory that launches leave at 0, of a stream and a step.
-at::Tensor zeroed(const Call& call, Stream stream, std::int64_t bytes, const at::TensorOptions& options) {
-    static std::mutex mutex;
-    static auto& kept = *new std::map<std::tuple<int, Stream, const Step*>, at::Tensor>;  // outlives PyTorch's allocator
-    const std::lock_guard lock(mutex);
-    at::Tensor& memory = kept[{call.place->ordinal, stream, call.step}];
-    if (!memory.defined() || memory.numel() < bytes) {
-        memory = at::zeros({bytes}, options);
-    }
-    return memory;
-}
-
 void run(const Call& call, Tensors tensors, const at::TensorOptions& options) {
     const Stream stream = current_stream(call.place->ordinal);
     const Workspace needed = workspace(*call.step, call.work, call.rows, call.place->compute_units);
     at::Tensor memory;
     if (needed.bytes > 0) {
         const at::TensorOptions bytes = options.dtype(at::kByte);
-        const bool captured = needed.zeroed && launcher->is_capturing(stream);
-        tensors.workspace = captured ? launcher->graph_memory(*call.place, *call.step, stream, needed.bytes) : nullptr;
+        if (needed.zeroed) {
+            tensors.workspace = launcher->is_capturing(*call.place, stream)
+                                    ? launcher->graph_memory(*call.place, *call.step, stream, needed.bytes)
+                                    : launcher->kept_memory(*call.place, *call.step, stream, needed.bytes);
+        }
         if (tensors.workspace == nullptr) {
-            // A graph for which no memory is left takes some of PyTorch's, and sets it to 0 at each replay.
-            memory = captured        ? at::zeros({needed.bytes}, bytes)
-                     : needed.zeroed ? zeroed(call, stream, needed.bytes, bytes)
-                                     : at::empty({needed.bytes}, bytes);
+            // Where no memory is left for what stays at 0, some of PyTorch's is set to 0 at each launch.
+            memory = needed.zeroed ? at::zeros({needed.bytes}, bytes) : at::empty({needed.bytes}, bytes);
             tensors.workspace = static_cast<char*>(memory.data_ptr());
         }
     }
@@ -176,6 +164,10 @@ void open_kernels(const std::string& folder) {
     }
 }
 
+void count_reference() {
+    by_reference.fetch_add(1, std::memory_order_relaxed);
+}
+
 Counts counts() {
     return {tuned.load(), by_reference.load()};
 }
@@ -184,7 +176,7 @@ Normalised forward(const at::Tensor& x, const at::Tensor& residual, const at::Te
     const bool fused = residual.defined();
     const Call call = find(fused ? Op::fused_add_rms_norm : Op::rms_norm, Mode::forward, x, weight, options);
     if (call.step == nullptr) {
-        by_reference.fetch_add(1, std::memory_order_relaxed);
+        count_reference();
         const at::Tensor s = fused ? (x + residual).contiguous() : at::Tensor();
         auto [y, rstd] = reference_forward(fused ? s : x, weight, options);
         return {y, s, rstd};
@@ -212,7 +204,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& dy, const at::Tens
                                             const at::Tensor& rstd, const Options& options) {
     const Call call = find(ds.defined() ? Op::fused_add_rms_norm : Op::rms_norm, Mode::backward, x, weight, options);
     if (call.step == nullptr) {
-        by_reference.fetch_add(1, std::memory_order_relaxed);
+        count_reference();
         return reference_backward(dy, ds, x, weight, rstd, options);
     }
     const c10::DeviceGuard guard(x.device());

@@ -16,6 +16,8 @@ struct Counts {
     std::uint64_t reference = 0;  // operations that ATen's did
 };
 Counts counts();
+/// One that is done by the reference without a look for kernels.
+void count_reference();
 
 struct Normalised {
     at::Tensor y;

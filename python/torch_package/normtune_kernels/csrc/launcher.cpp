@@ -9,6 +9,7 @@ namespace {
 constexpr int compute_units = 16;  // CU_DEVICE_ATTRIBUTE_…
 constexpr int capability_major = 75;
 constexpr int capability_minor = 76;
+constexpr int shared_bytes_opt_in = 97;
 constexpr int max_dynamic_shared_bytes = 8;  // CU_FUNC_ATTRIBUTE_…
 constexpr int non_portable_cluster_size = 14;
 constexpr unsigned most_portable = 8;  // programs of a cluster
@@ -48,6 +49,10 @@ std::unique_ptr<Launcher::Place> Launcher::describe(int ordinal) const {
     check(driver_, driver_.device_get_attribute(&major, capability_major, out->device), "compute capability");
     check(driver_, driver_.device_get_attribute(&minor, capability_minor, out->device), "compute capability");
     out->tuned = table_.find(name, major, minor);
+    if (out->tuned != nullptr) {
+        driver_.device_get_attribute(&out->limits.shared_bytes, shared_bytes_opt_in, out->device);  // 0: not told
+        out->limits.is_other_minor = out->tuned->arch != "sm_" + std::to_string(10 * major + minor);
+    }
     out->functions = std::vector<std::atomic<Function>>(table_.codes.size() * kernel_names.size());
     out->modules.resize(table_.codes.size());
     return out;
@@ -147,10 +152,30 @@ void Launcher::launch(Place& place, const Step& step, const Plan& plan, Stream s
     }
 }
 
-bool Launcher::is_capturing(Stream stream) const {
+bool Launcher::is_capturing(const Place& place, Stream stream) const {
+    make_current(place);
     int status = 0;
     check(driver_, driver_.stream_is_capturing(stream, &status), "stream");
     return status != 0;
+}
+
+char* Launcher::kept_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes) {
+    make_current(place);
+    const std::lock_guard lock(keeping_);
+    Kept& kept = kept_[{place.ordinal, stream, &step}];
+    if (kept.bytes < bytes) {  // a smaller one before it may still be in use; this one is twice as large at the least
+        Kept larger{0, std::max(bytes, 2 * kept.bytes)};
+        int mode = relaxed;  // no part of a graph that another call captures meanwhile
+        check(driver_, driver_.exchange_capture_mode(&mode), "capture mode");
+        const bool good = driver_.memory_allocate(&larger.at, static_cast<std::size_t>(larger.bytes)) == 0 &&
+                          driver_.memory_set(larger.at, 0, static_cast<std::size_t>(larger.bytes), stream) == 0;
+        driver_.exchange_capture_mode(&mode);
+        if (!good) {
+            return nullptr;
+        }
+        kept = larger;
+    }
+    return reinterpret_cast<char*>(kept.at);
 }
 
 char* Launcher::graph_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dispatch.h"
@@ -21,6 +23,7 @@ public:
     struct Place {
         const Device* tuned = nullptr;  // null: nothing was tuned for this device
         int compute_units = 0;
+        Limits limits;
         int ordinal = 0;
         int device = 0;
         std::vector<std::atomic<Function>> functions;  // by code and kernel; null: not loaded
@@ -30,7 +33,10 @@ public:
 
     /// Launches in stream order, one after another with no other launch of a plan between them. `ordinal` is the current device.
     void launch(Place& place, const Step& step, const Plan& plan, Stream stream);
-    bool is_capturing(Stream stream) const;
+    bool is_capturing(const Place& place, Stream stream) const;
+    /// Memory that launches of a step on a stream leave at 0, as they found it; null: there is none. Not PyTorch's: what is kept from the
+    /// pool of a graph (as torch.compile warms up) would be an output that nobody knows of.
+    char* kept_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes);
     /// Memory at 0 that the graph being captured keeps (graph_memory.h); null: there is none.
     char* graph_memory(const Place& place, const Step& step, Stream stream, std::int64_t bytes);
 
@@ -45,6 +51,12 @@ private:
     GraphMemory graph_memory_{driver_};
     std::mutex loading_;
     std::mutex launching_;
+    struct Kept {
+        DevicePointer at = 0;
+        std::int64_t bytes = 0;
+    };
+    std::map<std::tuple<int, Stream, const Step*>, Kept> kept_;
+    std::mutex keeping_;
     std::array<std::atomic<Place*>, 64> places_{};
     std::vector<std::unique_ptr<Place>> owned_;
 };

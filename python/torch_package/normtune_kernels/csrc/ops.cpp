@@ -171,6 +171,7 @@ Two rms_norm_autograd(const Tensor& x, const Maybe& weight, double eps, std::int
     const Tensor w = or_none(weight);
     if (by_reference(x, {}, w)) {
         check_arguments(x, w, eps, casting, offset);
+        normtune_torch::count_reference();
         return normtune_torch::reference_forward(x, w, {eps, casting, offset});
     }
     if (at::GradMode::is_enabled() && (wants_gradient(x) || wants_gradient(w))) {
@@ -187,6 +188,7 @@ Three fused_add_rms_norm_autograd(const Tensor& x, const Tensor& residual, const
     if (by_reference(x, residual, w)) {
         check_arguments(x, w, eps, casting, offset);
         check_row_wise(x, residual, "residual");
+        normtune_torch::count_reference();
         const Tensor s = x + residual;
         auto [y, rstd] = normtune_torch::reference_forward(s, w, {eps, casting, offset});
         return {y, s, rstd};
@@ -204,6 +206,7 @@ Two rms_norm_backward_autograd(const Tensor& dy, const Maybe& ds, const Tensor& 
                                std::int64_t casting, std::int64_t offset) {
     const Tensor w = or_none(weight);
     if (at::GradMode::is_enabled() && (wants_gradient(dy) || wants_gradient(or_none(ds)) || wants_gradient(x) || wants_gradient(w))) {
+        normtune_torch::count_reference();
         return both(normtune_torch::reference_backward(dy, or_none(ds), x, w, {}, {eps, casting, offset}), x);
     }
     const at::AutoDispatchBelowADInplaceOrView below;

@@ -65,7 +65,7 @@ std::tuple<at::Tensor, at::Tensor> reference_backward(const at::Tensor& dy, cons
     at::Tensor dgamma;
     if (weight.defined()) {
         const at::Tensor terms = rounding.if_none(dy32 * rounding.normal(x32, scale));
-        dgamma = terms.reshape({-1, x.size(-1)}).sum(0).to(weight.scalar_type());
+        dgamma = (terms.dim() > 1 ? terms.flatten(0, -2).sum(0) : terms).to(weight.scalar_type());
     }
     return {rounding.narrow(dx).contiguous(), dgamma};
 }
