@@ -211,6 +211,19 @@ double TrafficFit::share(std::int64_t SiteTraffic::*part) const {
     return of / all;
 }
 
+double TrafficFit::tokens_left_out() const {
+    double of = 0;
+    double all = 0;
+    for (const SiteTraffic& site : sites) {
+        for (const auto& [batch, count] : counts.batches) {
+            const double there = static_cast<double>(batch) * static_cast<double>(count);
+            all += there;
+            of += site.site.covers(batch) ? 0 : there;
+        }
+    }
+    return of / all;
+}
+
 ExpectedTime expected_time(const std::vector<TrafficSite>& sites, const TokenCounts& counts, const Launcher& launcher,
                            const Launcher& ladder) {
     ExpectedTime out;

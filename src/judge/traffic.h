@@ -109,6 +109,8 @@ struct TrafficFit {
 
     /// The share of the batches, over `sites`.
     double share(std::int64_t SiteTraffic::*part) const;
+    /// Share of all tokens that batches below and above have, over the sites.
+    double tokens_left_out() const;
 };
 
 /// A launcher that may decide by rows and columns.

@@ -52,7 +52,8 @@ Section launchers(const Fit& fit) {
                            judged ? loss_text(time.ladder_loss()) : "-"});
     }
     section.note =
-        "us/token: one launch of each site for each batch, over all tokens of the batches. best: each shape's measured winner. judged: the "
+        "us/token: one launch of each site for each batch, over all tokens of the batches that are within what was measured. best: each "
+        "shape's measured winner. judged: the "
         "share of the best's time where the launcher, and this ladder, have a measured configuration; the line's other figures are over "
         "that, ladder's (this ladder's loss) as well. What a rule of thumb leaves open is at its best. ±: half of the 95% interval, of "
         "measuring alone.\n";
@@ -73,7 +74,9 @@ Section sites(const TrafficFit& traffic) {
     section.note =
         fmt::format("{} of the batches have a token count that was measured. ", share_text(measured)) +
         (between > 0 ? fmt::format("{} lie between two: their times are interpolated, linear in tokens. ", share_text(between)) : "") +
-        (outside > 0 ? fmt::format("{} lie below or above all that was measured and are left out. ", share_text(outside)) : "");
+        (outside > 0 ? fmt::format("{} lie below or above all that was measured and are left out, with {} of the tokens. ",
+                                   share_text(outside), share_text(traffic.tokens_left_out()))
+                     : "");
     section.note.back() = '\n';
     if (traffic.check.points > 0) {
         section.note += fmt::format(

@@ -43,7 +43,7 @@ class Launch:
         if not self.grid.startswith("persistent"):
             return groups
         most = min(groups, self.programs_per_sm * multiprocessors)
-        return -(-groups // -(-groups // most)) if self.grid == "persistent_balanced" else most
+        return -(-groups // -(-groups // most)) if self.grid == "persistent_balanced" and groups else most
 
 
 def _launch(entry, cols: int) -> Launch:
@@ -53,7 +53,7 @@ def _launch(entry, cols: int) -> Launch:
 
 
 def _distance(a: int, b: int) -> float:
-    return 0.0 if a == b else abs(math.log2(a / b))
+    return 0.0 if a == b else abs(math.log2(a / b)) if min(a, b) > 0 else math.inf
 
 
 def best(op: str, mode: str, dtype: str, casting: str, rows: int, cols: int, offset: int = 0, row_stride: int = 0) -> Launch:
