@@ -165,6 +165,9 @@ def damaged_and_merged(folder, check):
     two = copy.deepcopy(sweep)
     two["records"][1]["device"] = "NVIDIA H200"
     (folder.work / "two.json").write_text(json.dumps(two))
+    part = copy.deepcopy(sweep)
+    part["environment"]["device"]["compute_units"] = 16
+    (folder.work / "part.json").write_text(json.dumps(part))
     (folder.work / "run").mkdir()
     (folder.work / "run/results.json").write_text(json.dumps(sweep))
     for command, wanted in (
@@ -172,6 +175,7 @@ def damaged_and_merged(folder, check):
         ("normtune history add twice.json", "twice: the file is damaged"),
         ("normtune best two.json --format cpp", "are merged of several devices"),
         ("normtune best two.json --providers", "are merged of several devices"),
+        ("normtune best run part.json --format cpp", "with 132 compute units and with 16; export one at a time"),
         ("normtune fit two.json", "are merged of several devices"),
         ("normtune report run -o run/results.json", "is a result, which the page would take the place of"),
         ("normtune gate --baseline run --candidate run --junit run/results.json", "is a result, which the JUnit XML would take the place of"),

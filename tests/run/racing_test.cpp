@@ -27,6 +27,11 @@ timings:
   - {config: '*', us: 240}
 )";
 
+const std::vector<AxisValues> more_than_a_race{{Axis::rows_per_program, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+                                               {Axis::stages, {1, 2}},
+                                               {Axis::gamma, {0, 1, 2}},
+                                               {Axis::grid, {static_cast<int>(Grid::packed)}}};
+
 SweepOptions race(const TemporaryFolder& folder, const char* script, const char* out = "out") {
     SweepOptions options = small_sweep(folder, script, out);
     options.strategy = find_strategy("racing");
@@ -73,10 +78,7 @@ TEST(Racing, LaterRacesMeetTheBestOfTheEarlierOnes) {
     SweepOptions options = race(folder,
                                 "noise: {sigma: 0.003}\ntimings: [{config: 'w4.*.r3.*.gamma_before*', us: 90}, "
                                 "{config: '*', us: 120, spread: 0.3}]\n");
-    options.space.axes = {{Axis::rows_per_program, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
-                          {Axis::stages, {1, 2}},
-                          {Axis::gamma, {0, 1, 2}},
-                          {Axis::grid, {static_cast<int>(Grid::packed)}}};
+    options.space.axes = more_than_a_race;
     RecordingSink sink;
     const SweepResult result = run_sweep(options, sink);
     ASSERT_GT(result.results.records.size(), 64U);  // more than race at a time
@@ -100,10 +102,7 @@ TEST(Racing, TheWinnerOfALaterRaceIsInTheFinalsWhateverDrifts) {
                                      "timings: [{{config: '{}', us: 9.7}}, {{config: '*', us: 10}}]\n",
                                      fast)
                              .c_str());
-        options.space.axes = {{Axis::rows_per_program, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
-                              {Axis::stages, {1, 2}},
-                              {Axis::gamma, {0, 1, 2}},
-                              {Axis::grid, {static_cast<int>(Grid::packed)}}};
+        options.space.axes = more_than_a_race;
         RecordingSink sink;
         const SweepResult result = run_sweep(options, sink);
         for (const Record& record : result.results.records) {

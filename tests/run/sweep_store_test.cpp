@@ -228,16 +228,21 @@ TEST(SweepStore, ResumedItGivesTheSameFiles) {
     EXPECT_EQ(read_file(options.out_folder + "/results.csv"), csv);
 }
 
-TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
-    const TemporaryFolder folder;
-    RecordingSink sink;
+/// Of a sweep that took its problem from the store.
+std::string journal_from_the_store(const TemporaryFolder& folder, RecordingSink& sink) {
     run_sweep(stored_race(folder, "first"), sink);
     const SweepOptions options = stored_race(folder, "second");
     EXPECT_EQ(stored_problems(run_sweep(options, sink)), 1U);
-    const std::string path = options.out_folder + "/journal.jsonl";
+    return options.out_folder + "/journal.jsonl";
+}
+
+TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    const std::string path = journal_from_the_store(folder, sink);
     const std::string journal = read_file(path);
     write_file_atomically(path, journal.substr(0, journal.rfind("{\"final\"")));
-    const SweepResult resumed = run_sweep(options_from_journal(options.out_folder), sink);
+    const SweepResult resumed = run_sweep(options_from_journal(folder.path("second")), sink);
     EXPECT_EQ(stored_problems(resumed), 0U);
     EXPECT_EQ(resumed.results.records.size(), 6U);
 }
@@ -245,10 +250,7 @@ TEST(SweepStore, AKillBeforeAllWasEnteredCostsAMeasurement) {
 TEST(SweepStore, WhatAKillLeftOfStoredRecordsIsMeasuredAgain) {
     const TemporaryFolder folder;
     RecordingSink sink;
-    run_sweep(stored_race(folder, "first"), sink);
-    const SweepOptions options = stored_race(folder, "second");
-    EXPECT_EQ(stored_problems(run_sweep(options, sink)), 1U);
-    const std::string path = options.out_folder + "/journal.jsonl";
+    const std::string path = journal_from_the_store(folder, sink);
     std::string journal = read_file(path);
     constexpr std::string_view member = "\"timestamp\":\"";
     std::size_t end = 0;
@@ -259,10 +261,27 @@ TEST(SweepStore, WhatAKillLeftOfStoredRecordsIsMeasuredAgain) {
         end = journal.find('\n', at) + 1;
     }
     write_file_atomically(path, journal.substr(0, end));
-    for (const Record& record : run_sweep(options_from_journal(options.out_folder), sink).results.records) {
+    for (const Record& record : run_sweep(options_from_journal(folder.path("second")), sink).results.records) {
         EXPECT_GT(record.timestamp, "2026-01-02") << record.candidate.identity();
     }
-    EXPECT_EQ(read_journal(options.out_folder).records.size(), 6U);
+    EXPECT_EQ(read_journal(folder.path("second")).records.size(), 6U);
+}
+
+TEST(SweepStore, ResumedWithOtherKernelsItSaysSo) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    journal_from_the_store(folder, sink);
+    SweepOptions resumed = options_from_journal(folder.path("second"));
+    resumed.store = folder.path("store");
+    run_sweep(resumed, sink);
+    const auto told = [&] {
+        return std::ranges::count_if(sink.warnings,
+                                     [](const std::string& line) { return line.starts_with("goes on with another build of the kernels"); });
+    };
+    EXPECT_EQ(told(), 0);
+    folder.write("script.yaml", std::string(noisy_script) + "seed: 3");
+    run_sweep(resumed, sink);
+    EXPECT_EQ(told(), 1);
 }
 
 TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {

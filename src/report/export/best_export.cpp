@@ -71,6 +71,11 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
             throw InputError(fmt::format("these results are of several devices ({} and {}); export one at a time",
                                          quoted_for_message(runs.front().environment.device.name), quoted_for_message(device.name)));
         }
+        if (device.compute_units != runs.front().environment.device.compute_units) {
+            throw InputError(fmt::format("these results are of {} with {} compute units and with {}; export one at a time",
+                                         quoted_for_message(device.name), runs.front().environment.device.compute_units,
+                                         device.compute_units));
+        }
         if (!any_device) {
             require_gpu(device);
         }

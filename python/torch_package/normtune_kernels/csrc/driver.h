@@ -67,6 +67,19 @@ struct Driver {
 /// Null where there is no NVIDIA driver, or one older than CUDA 11.8.
 const Driver* load_driver();
 
+/// What is called meanwhile is no part of a capture, of this thread's or another's.
+class Relaxed {
+public:
+    explicit Relaxed(const Driver& driver) : driver_(driver) { driver_.exchange_capture_mode(&mode_); }
+    ~Relaxed() { driver_.exchange_capture_mode(&mode_); }
+    Relaxed(const Relaxed&) = delete;
+    Relaxed& operator=(const Relaxed&) = delete;
+
+private:
+    const Driver& driver_;
+    int mode_ = relaxed;
+};
+
 /// Throws std::runtime_error, "WHAT: CUDA_ERROR_…", unless the result is success.
 void check(const Driver& driver, Result result, const char* what);
 

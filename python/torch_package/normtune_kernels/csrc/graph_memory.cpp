@@ -10,19 +10,6 @@ constexpr unsigned non_blocking = 1;        // CU_STREAM_NON_BLOCKING
 constexpr unsigned no_destructor_sync = 1;  // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 constexpr unsigned moved = 1;               // CU_GRAPH_USER_OBJECT_MOVE
 
-/// What is called meanwhile is no part of a capture, of this thread's or another's.
-class Relaxed {
-public:
-    explicit Relaxed(const Driver& driver) : driver_(driver) { driver_.exchange_capture_mode(&mode_); }
-    ~Relaxed() { driver_.exchange_capture_mode(&mode_); }
-    Relaxed(const Relaxed&) = delete;
-    Relaxed& operator=(const Relaxed&) = delete;
-
-private:
-    const Driver& driver_;
-    int mode_ = relaxed;
-};
-
 }  // namespace
 
 char* GraphMemory::of(int ordinal, Stream stream, const void* step, std::int64_t bytes) {

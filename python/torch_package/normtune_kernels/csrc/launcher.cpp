@@ -99,22 +99,22 @@ Function Launcher::function(Place& place, const Step& step, const Launch& launch
     }
     const std::string path = folder_ + "/" + table_.codes[code];
     const std::string image = contents(path);
-    // Loading is no part of a graph that another call captures meanwhile.
-    int mode = relaxed;
-    check(driver_, driver_.exchange_capture_mode(&mode), "capture mode");
     Module& module = place.modules[code];
     Function function = nullptr;
-    Result result = module != nullptr ? 0 : driver_.module_load_data(&module, image.c_str());
-    if (result == 0) {
-        result = driver_.module_get_function(&function, module, kernel_names[static_cast<std::size_t>(launch.kernel)]);
+    Result result = 0;
+    {
+        const Relaxed outside(driver_);
+        result = module != nullptr ? 0 : driver_.module_load_data(&module, image.c_str());
+        if (result == 0) {
+            result = driver_.module_get_function(&function, module, kernel_names[static_cast<std::size_t>(launch.kernel)]);
+        }
+        if (result == 0 && launch.shared_bytes > static_limit) {
+            result = driver_.function_set_attribute(function, max_dynamic_shared_bytes, static_cast<int>(launch.shared_bytes));
+        }
+        if (result == 0 && launch.cluster > most_portable) {
+            result = driver_.function_set_attribute(function, non_portable_cluster_size, 1);
+        }
     }
-    if (result == 0 && launch.shared_bytes > static_limit) {
-        result = driver_.function_set_attribute(function, max_dynamic_shared_bytes, static_cast<int>(launch.shared_bytes));
-    }
-    if (result == 0 && launch.cluster > most_portable) {
-        result = driver_.function_set_attribute(function, non_portable_cluster_size, 1);
-    }
-    driver_.exchange_capture_mode(&mode);
     check(driver_, result, path.c_str());
     known.store(function, std::memory_order_release);
     return function;
@@ -165,12 +165,9 @@ char* Launcher::kept_memory(const Place& place, const Step& step, Stream stream,
     Kept& kept = kept_[{place.ordinal, stream, &step}];
     if (kept.bytes < bytes) {  // a smaller one before it may still be in use; this one is twice as large at the least
         Kept larger{0, std::max(bytes, 2 * kept.bytes)};
-        int mode = relaxed;  // no part of a graph that another call captures meanwhile
-        check(driver_, driver_.exchange_capture_mode(&mode), "capture mode");
-        const bool good = driver_.memory_allocate(&larger.at, static_cast<std::size_t>(larger.bytes)) == 0 &&
-                          driver_.memory_set(larger.at, 0, static_cast<std::size_t>(larger.bytes), stream) == 0;
-        driver_.exchange_capture_mode(&mode);
-        if (!good) {
+        const Relaxed outside(driver_);
+        if (driver_.memory_allocate(&larger.at, static_cast<std::size_t>(larger.bytes)) != 0 ||
+            driver_.memory_set(larger.at, 0, static_cast<std::size_t>(larger.bytes), stream) != 0) {
             return nullptr;
         }
         kept = larger;
