@@ -1,6 +1,7 @@
 """What providers that use PyTorch share: views, the stream, and a memory pool of each kernel."""
 
 import contextlib
+import weakref
 
 from normtune_provider import Unsupported
 
@@ -26,11 +27,13 @@ class Kernel:
     """Of a library on PyTorch. A subclass says `make(problem, tensors)`: a function without arguments that launches on the present stream and
     returns None, where it wrote into the tensors, or its own outputs by name.
 
-    What it allocates comes from a memory pool of its own: graphs go on writing there, so nobody else may get that memory."""
+    What it allocates comes from a memory pool of its own: graphs go on writing there, so nobody else may get that memory. The pool lives as long
+    as something prepared for the kernel, and its memory goes back to the device with the last of it."""
 
     rounding = None
     inference = False  # has it a call that stores no rstd?
     in_place = False  # does it write over its inputs?
+    _pool = staticmethod(lambda: None)  # a weak reference
 
     def __init__(self, op):
         self.op = self.key = op
@@ -61,14 +64,16 @@ class Kernel:
             return lambda _stream: launch()
         if not hasattr(torch.cuda, "use_mem_pool"):
             raise Unsupported(f"PyTorch {torch.__version__} has no memory pools (torch.cuda.use_mem_pool); 2.6 and later have")
-        if not hasattr(self, "pool"):
-            self.pool = torch.cuda.MemPool()
+        pool = self._pool()
+        if pool is None:
+            pool = torch.cuda.MemPool()
+            self._pool = weakref.ref(pool)
         external = torch.cuda.ExternalStream(stream)
 
         @contextlib.contextmanager
         def own():
             # In this thread alone: a pool is a thread's, and autograd has its own threads otherwise.
-            with torch.cuda.stream(external), torch.cuda.use_mem_pool(self.pool), torch.autograd.set_multithreading_enabled(False):
+            with torch.cuda.stream(external), torch.cuda.use_mem_pool(pool), torch.autograd.set_multithreading_enabled(False):
                 yield
 
         with torch.cuda.stream(external):

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "verify/fill.h"
+
 namespace normtune {
 
 namespace {
@@ -110,6 +112,24 @@ void check_input(const Problem& problem, const Tensor& tensor, std::span<const s
     report(findings, fmt::format("{} {}was overwritten, though it is an input ({}): {} elements changed",
                                  place_text(tensor, check.worst_row, check.worst_col), gap ? "(a gap of the row stride) " : "",
                                  shape_text(problem.shape), check.unwritten));
+}
+
+void check_guard(const Problem& problem, const Tensor& tensor, std::span<const std::byte> guard, Findings& findings) {
+    std::vector<std::byte> untouched(guard.size());
+    poison(tensor.dtype, untouched);
+    const auto changed = std::ranges::mismatch(guard, untouched).in1;
+    if (changed == guard.end()) {
+        return;
+    }
+    TensorCheck check;
+    check.role = tensor.result;
+    check.oracle = "rounded";
+    check.worst_over_bound = infinity;
+    check.worst_error = infinity;
+    check.worst_row = tensor.rows;
+    findings.checks.push_back(check);
+    report(findings, fmt::format("{}: memory behind its end was written to, {} bytes behind it ({})", tensor_names.name(tensor.result),
+                                 changed - guard.begin(), shape_text(problem.shape)));
 }
 
 }  // namespace normtune

@@ -31,7 +31,9 @@ std::vector<Shape> companion_shapes(const Problem& problem, const Configuration&
     const Shape& shape = problem.shape;
     const int threads = configuration.num_warps * device.warp_size;
     const int side_by_side = std::max(1, threads / std::max(1, configuration.threads_per_row));
-    const std::int64_t tile = std::max(configuration.rows_per_program, side_by_side);
+    // Of a program that takes more rows than there are, one more than the problem's is a tile with a tail, too.
+    const std::int64_t tile =
+        std::min(std::max<std::int64_t>(configuration.rows_per_program, side_by_side), std::max<std::int64_t>(shape.rows, side_by_side));
     const std::int64_t gap = shape.row_stride - shape.cols;
     const std::int64_t other_gap = gap == 0 && problem.operation.can_have_stride() ? 64 : 0;
     std::vector<Shape> shapes;

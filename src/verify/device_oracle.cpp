@@ -289,25 +289,25 @@ void load_device_oracle_ahead(Device& device, const Operation& operation) {
     device.load_ahead(source_of(operation));
 }
 
-std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation, const RoundingContract& contract) {
-    std::unique_ptr<DeviceProgram> program = device.load(source_of(operation));
-    if (program == nullptr) {
-        return nullptr;
-    }
+std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation) {
+    return device.load(source_of(operation));
+}
+
+void check_device_oracle(Device& device, DeviceProgram& program, const Operation& operation, const RoundingContract& contract) {
     const Problem problem{{37, 301, operation.can_have_stride() ? 311 : 301}, operation, {}};
     constexpr std::uint64_t seed = 11;
     const std::unique_ptr<Buffers> buffers = device.allocate(problem, BufferRequest{0, seed});
     HostTensors inputs;
     for (const Tensor& tensor : tensors(problem)) {
         if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
-            inputs[tensor.role] = draw_input(problem, tensor, seed);
+            inputs[tensor.role] = draw_input(problem, contract, tensor, seed);
             if (tensor.kind != TensorKind::weight) {
                 clear_half_a_row(tensor, inputs[tensor.role]);
             }
             buffers->upload(tensor.role, 0, inputs[tensor.role]);
         }
     }
-    DeviceOracle oracle(device, *program, problem, contract, *buffers, 0, true, false);
+    DeviceOracle oracle(device, program, problem, contract, *buffers, 0, true, false);
     const OracleSums device_sums = oracle.sums();
     const OracleSums host_sums = oracle_sums(problem, contract, inputs);
     expect_same("rstd", device_sums.rstd, host_sums.rstd);
@@ -335,7 +335,6 @@ std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operatio
             }
         }
     }
-    return program;
 }
 
 }  // namespace normtune

@@ -48,8 +48,10 @@ private:
 /// Device::load_ahead of what the next function loads.
 void load_device_oracle_ahead(Device& device, const Operation& operation);
 
-/// Null where the device has no programs. What is loaded has computed the same as the host's oracle on a small problem of
-/// the operation. Throws DeviceError: launch_failed, where it has not.
-std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation, const RoundingContract& contract);
+/// Null where the device has no programs.
+std::unique_ptr<DeviceProgram> load_device_oracle(Device& device, const Operation& operation);
+/// Throws DeviceError, launch_failed, where the program does not compute what the host's oracle does, by that contract, on a small problem
+/// of the operation.
+void check_device_oracle(Device& device, DeviceProgram& program, const Operation& operation, const RoundingContract& contract);
 
 }  // namespace normtune

@@ -116,7 +116,7 @@ NT_DEVICE unsigned nt_code(nt_int type, const void* tensor, nt_int at) {
 }
 NT_DEVICE double nt_at(nt_int type, const void* tensor, nt_int at) { return nt_number(type, nt_code(type, tensor, at)); }
 
-/// The nearest number of a type, ties to even.
+/// The nearest number of a type, ties to even. Beyond fp16's largest, as sums and squares may be, infinity.
 NT_DEVICE double nt_round(nt_int type, double value) {
     if (type == nt_fp32) {
         return (float)value;
@@ -127,7 +127,8 @@ NT_DEVICE double nt_round(nt_int type, double value) {
     const int dropped = type == nt_bf16 ? 45 : 42;
     const nt_word bits = nt_bits_of(value);
     const nt_word mask = ((nt_word)1 << dropped) - 1;
-    return nt_double_of((bits + (mask >> 1) + ((bits >> dropped) & 1)) & ~mask);
+    const double nearest = nt_double_of((bits + (mask >> 1) + ((bits >> dropped) & 1)) & ~mask);
+    return type == nt_fp16 && nt_abs(nearest) > 65504 ? nearest * 0x1p1000 * 0x1p1000 : nearest;
 }
 NT_DEVICE double nt_in_fp32(double value) { return (float)value; }
 

@@ -38,24 +38,34 @@ bool has_small_range(const Operation& operation) {
     return row_of(operation.dtype).largest < least_range;
 }
 
-bool has_small_squares(const Operation& operation) {
-    return has_small_range(operation) && operation.contract().forward.squares;
+/// What a draw is for.
+struct Drawing {
+    const Operation& operation;
+    const RoundingContract& contract;
+};
+
+bool has_small_squares(const Drawing& drawing) {
+    return has_small_range(drawing.operation) && drawing.contract.forward.squares;
 }
 
-/// Where dx of a row of zeros, m/√eps, stays finite in the tensor's type.
-bool zeros_allowed(const Operation& operation) {
-    const double least = has_small_range(operation) && operation.has_backward() ? 1e-6 : 1e-30;
+/// Where what a row of zeros has, dx = m/√eps and a rounded rstd of 1/√eps, stays finite in the tensor's type.
+bool zeros_allowed(const Drawing& drawing) {
+    const Operation& operation = drawing.operation;
+    const double least = !has_small_range(operation)      ? 1e-30
+                         : operation.has_backward()       ? 1e-6
+                         : drawing.contract.forward.scale ? 1e-9
+                                                          : 1e-30;
     return operation.eps >= least;
 }
 
-float row_scale(const Operation& operation, RowKind kind) {
+float row_scale(const Drawing& drawing, RowKind kind) {
     switch (kind) {
         case RowKind::zeros:
             return 0;
         case RowKind::tiny:
-            return has_small_squares(operation) ? 0.0625f : std::clamp(static_cast<float>(std::sqrt(operation.eps)), 1e-3f, 1.0f);
+            return has_small_squares(drawing) ? 0.0625f : std::clamp(static_cast<float>(std::sqrt(drawing.operation.eps)), 1e-3f, 1.0f);
         case RowKind::large:
-            return has_small_squares(operation) ? 16 : 1000;
+            return has_small_squares(drawing) ? 16 : 1000;
         case RowKind::plain:
         case RowKind::spike:
         case RowKind::aligned:
@@ -81,9 +91,10 @@ void thin_out(const Problem& problem, std::int64_t row, std::uint64_t seed, std:
     }
 }
 
-void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_t seed, std::span<float> out) {
+void draw_x(const Problem& problem, const RoundingContract& contract, std::int64_t row, RowKind kind, std::uint64_t seed,
+            std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, TensorRole::x, row);
-    const float scale = row_scale(problem.operation, kind);
+    const float scale = row_scale({problem.operation, contract}, kind);
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = scale * near_normal(mix(stream + golden * i));
     }
@@ -98,22 +109,23 @@ void draw_x(const Problem& problem, std::int64_t row, RowKind kind, std::uint64_
 }
 
 /// `row` of a problem with the rows of all draws, which is of `kind`.
-void draw_row(const Problem& problem, const Tensor& tensor, std::int64_t row, RowKind kind, std::uint64_t seed, std::span<float> out) {
+void draw_row(const Problem& problem, const RoundingContract& contract, const Tensor& tensor, std::int64_t row, RowKind kind,
+              std::uint64_t seed, std::span<float> out) {
     const std::uint64_t stream = row_seed(seed, tensor.role, row);
     if (tensor.role == TensorRole::x) {
-        draw_x(problem, row, kind, seed, out);
+        draw_x(problem, contract, row, kind, seed, out);
         return;
     }
     const bool only_last_aligned = problem.shape.rows < 5 && row == problem.shape.rows - 1;
     if (tensor.role == TensorRole::dy && (kind == RowKind::aligned || only_last_aligned)) {
-        draw_x(problem, row, kind, seed, out);
+        draw_x(problem, contract, row, kind, seed, out);
         for (float& value : out) {
             value = (mix(stream) & 1U) == 0 ? value : -value;
         }
         return;
     }
     const bool weight = tensor.kind == TensorKind::weight;
-    const float scale = weight ? 0.25f : tensor.role == TensorRole::residual ? row_scale(problem.operation, kind) : 1;
+    const float scale = weight ? 0.25f : tensor.role == TensorRole::residual ? row_scale({problem.operation, contract}, kind) : 1;
     const float mean = weight ? static_cast<float>(1 - problem.operation.offset) : 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = mean + scale * near_normal(mix(stream + golden * i));
@@ -135,9 +147,13 @@ int draws_of(const Problem& problem) {
     return static_cast<int>((enough + problem.shape.rows - 1) / problem.shape.rows);
 }
 
-RowKind row_kind(const Problem& of_draw, std::int64_t row_of_draw, std::uint64_t seed, Draw draw) {
+RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed, Draw draw) {
+    return row_kind(problem, problem.operation.contract(), row, seed, draw);
+}
+
+RowKind row_kind(const Problem& of_draw, const RoundingContract& contract, std::int64_t row_of_draw, std::uint64_t seed, Draw draw) {
     const std::int64_t row = draw.index * of_draw.shape.rows + row_of_draw;
-    const RowKind zeros = zeros_allowed(of_draw.operation) ? RowKind::zeros : RowKind::tiny;
+    const RowKind zeros = zeros_allowed({of_draw.operation, contract}) ? RowKind::zeros : RowKind::tiny;
     if (row == draw.of * of_draw.shape.rows - 1) {
         return RowKind::spike;
     }
@@ -174,7 +190,12 @@ RowKind row_kind(const Problem& of_draw, std::int64_t row_of_draw, std::uint64_t
     }
 }
 
-std::vector<std::byte> draw_input(const Problem& of_draw, const Tensor& tensor, std::uint64_t seed, Draw draw) {
+std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed, Draw draw) {
+    return draw_input(problem, problem.operation.contract(), tensor, seed, draw);
+}
+
+std::vector<std::byte> draw_input(const Problem& of_draw, const RoundingContract& contract, const Tensor& tensor, std::uint64_t seed,
+                                  Draw draw) {
     const Problem problem = with_all_rows(of_draw, draw);
     const std::int64_t before = tensor.kind == TensorKind::weight ? 0 : draw.index * of_draw.shape.rows;
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.span_bytes()));
@@ -184,8 +205,8 @@ std::vector<std::byte> draw_input(const Problem& of_draw, const Tensor& tensor, 
     for_row_blocks(tensor.rows, host_threads(tensor.rows, tensor.cols), [&](std::int64_t first, std::int64_t last, int) {
         std::vector<float> row(static_cast<std::size_t>(tensor.cols));
         for (std::int64_t i = first; i < last; ++i) {
-            const RowKind kind = tensor.kind == TensorKind::weight ? RowKind::plain : row_kind(of_draw, i, seed, draw);
-            draw_row(problem, tensor, before + i, kind, seed, row);
+            const RowKind kind = tensor.kind == TensorKind::weight ? RowKind::plain : row_kind(of_draw, contract, i, seed, draw);
+            draw_row(problem, contract, tensor, before + i, kind, seed, row);
             encode(tensor.dtype, row, i * tensor.row_stride, bytes.data());
         }
     });

@@ -15,7 +15,7 @@ enum class RowKind {
     plain,
     zeros,  // rstd is 1/√eps: eps forgotten or misplaced gives inf, NaN or another rstd
     tiny,   // of eps's own magnitude, so that eps is half of the sum
-    large,  // 1000 times larger (fp16 with casting none: 16, whose squares fit)
+    large,  // 1000 times larger (fp16 where squares are rounded: 16, whose squares fit)
     spike,  // one element carries a fifth of the row's energy: a sum that skips its column is far off
     // dy is x, or −x: the projection is the whole row's, so that a part of it that is off shows. From N = 17,276 on only about
     // telling_values(N) of its values, at random columns, are not zero, neither of x nor of residual and dy: a divisor of N ± 1 shows
@@ -33,12 +33,17 @@ struct Draw {
 int draws_of(const Problem& problem);
 
 /// The kind of each row depends on seed and row alone. The last row is a spike at the last column; M ≥ 5, over all draws, has all kinds. Of
-/// several draws each place has a row of values in one of them.
+/// several draws each place has a row of values in one of them. No row has zeros where the contract's own results would not be finite.
+RowKind row_kind(const Problem& problem, const RoundingContract& contract, std::int64_t row, std::uint64_t seed, Draw draw = {});
+/// By the contract of the problem's casting.
 RowKind row_kind(const Problem& problem, std::int64_t row, std::uint64_t seed, Draw draw = {});
 
 /// A fresh input tensor, gaps of its row stride poisoned. gamma is 1 + N(0, ¼²) less the offset; dy, ds and residual
 /// are N(0, 1), residual scaled with its row of x, dy in aligned rows x (and in the last row where M < 5). rstd is no draw: the oracle
-/// gives it.
+/// gives it. `contract`: the one that the outputs are judged by.
+std::vector<std::byte> draw_input(const Problem& problem, const RoundingContract& contract, const Tensor& tensor, std::uint64_t seed,
+                                  Draw draw = {});
+/// By the contract of the problem's casting.
 std::vector<std::byte> draw_input(const Problem& problem, const Tensor& tensor, std::uint64_t seed, Draw draw = {});
 
 /// Fills with a signalling NaN that no arithmetic produces (results are quiet NaNs) and no copy of an input holds.

@@ -17,11 +17,11 @@ namespace normtune {
 
 namespace {
 
-HostTensors draw_inputs(const Problem& problem, std::uint64_t seed, Draw draw) {
+HostTensors draw_inputs(const Problem& problem, const RoundingContract& contract, std::uint64_t seed, Draw draw) {
     HostTensors inputs;
     for (const Tensor& tensor : tensors(problem)) {
         if (tensor.access != Access::out && tensor.kind != TensorKind::statistic) {
-            inputs[tensor.role] = draw_input(problem, tensor, seed, draw);
+            inputs[tensor.role] = draw_input(problem, contract, tensor, seed, draw);
         }
     }
     return inputs;
@@ -37,6 +37,27 @@ void poison_outputs(const Problem& problem, Buffers& buffers, int set) {
     for (const Tensor& tensor : tensors(problem)) {
         if (tensor.access == Access::out) {
             buffers.fill(tensor.role, set, poison_word(tensor.dtype), tensor.span_bytes());
+        }
+    }
+}
+
+/// Behind what a launch writes to: more than a row of most problems, and enough to see that a tile's rows were not masked.
+constexpr std::int64_t guard_bytes = 4096;
+
+void poison_guards(const Problem& problem, Buffers& buffers) {
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.access != Access::in && buffers.guard_bytes() > 0) {
+            buffers.fill_guard(tensor.role, 0, poison_word(tensor.dtype));
+        }
+    }
+}
+
+void check_guards(const Problem& problem, const Buffers& buffers, Findings& findings) {
+    std::vector<std::byte> guard(static_cast<std::size_t>(buffers.guard_bytes()));
+    for (const Tensor& tensor : tensors(problem)) {
+        if (tensor.access != Access::in && !guard.empty()) {
+            buffers.download_guard(tensor.role, 0, guard);
+            check_guard(problem, tensor, guard, findings);
         }
     }
 }
@@ -59,8 +80,8 @@ class ShapeCase {
 public:
     ShapeCase(Device& device, DeviceProgram* program, Problem problem, const RoundingContract& contract, std::uint64_t seed, Draw draw)
         : device_(device), problem_(std::move(problem)), contract_(contract), seed_(seed), draw_(draw) {
-        buffers_ = device_.allocate(problem_, BufferRequest{0, seed});
-        inputs_ = draw_inputs(problem_, seed_, draw_);
+        buffers_ = device_.allocate(problem_, BufferRequest{0, seed, guard_bytes});
+        inputs_ = draw_inputs(problem_, contract_, seed_, draw_);
         if (program == nullptr) {
             sums_ = oracle_sums(problem_, contract_, inputs_);
             upload();
@@ -99,7 +120,7 @@ private:
             upload();
             return;
         }
-        inputs_ = draw_inputs(problem_, seed_, draw_);
+        inputs_ = draw_inputs(problem_, contract_, seed_, draw_);
         if (!problem_.operation.has_forward()) {
             oracle_sums(problem_, contract_, inputs_);
         }
@@ -109,6 +130,7 @@ private:
 
     Findings run_once(const Kernel& kernel, Workspace workspace) {
         poison_outputs(problem_, *buffers_, 0);
+        poison_guards(problem_, *buffers_);
         if (on_device_) {
             on_device_->restore();
         } else {
@@ -123,12 +145,13 @@ private:
         for (const OutputSummary& summary : on_device_ ? compare_on_device(findings) : compare_on_host(findings)) {
             check_output(problem_, contract_, summary, findings);
         }
+        check_guards(problem_, *buffers_, findings);
         return findings;
     }
 
     std::vector<OutputSummary> compare_on_device(Findings& findings) {
         for (const TensorRole role : on_device_->changed()) {
-            HostTensors inputs = draw_inputs(problem_, seed_, draw_);
+            HostTensors inputs = draw_inputs(problem_, contract_, seed_, draw_);
             if (role == TensorRole::rstd) {
                 oracle_sums(problem_, contract_, inputs);
             }
@@ -178,11 +201,16 @@ struct Verifier::State {
     Problem problem;
     std::uint64_t seed;
     std::optional<std::unique_ptr<DeviceProgram>> program{};  // once it was asked for
+    std::vector<RoundingContract> checked{};                  // by which it has computed what the host's oracle does
     std::list<ShapeCase> cases{};
 
     DeviceProgram* oracle_program(const RoundingContract& contract) {
         if (!program) {
-            program = load_device_oracle(device, problem.operation, contract);
+            program = load_device_oracle(device, problem.operation);
+        }
+        if (*program && std::ranges::find(checked, contract) == checked.end()) {
+            check_device_oracle(device, **program, problem.operation, contract);
+            checked.push_back(contract);
         }
         return program->get();
     }
@@ -276,6 +304,9 @@ std::string Verifier::verify_timed(const Candidate& candidate, const Kernel& ker
     const RoundingContract contract = contract_of(candidate, problem.operation);
     std::string reason;
     if (problem.operation.in_place) {
+        // Its inputs are not what they were, so fresh ones are looked at. The device may have one workspace for all kernels: this one's
+        // launches leave there what a launch of its own finds.
+        state_->device.sample(&kernel, buffers, {.kind = SampleKind::kernel, .cold = cold, .samples = 1, .seed = seed});
         reason = state_->find(problem.shape, contract).run(kernel, Workspace::as_left).reason;
     } else {
         const Window window = state_->device.next_window(kernel, buffers, cold);

@@ -132,6 +132,17 @@ TEST_F(CallablesTest, AreCapturedIntoTheGraphsOfTheirWindows) {
     EXPECT_EQ(calls_.back().tensors[0], buffers->address(TensorRole::x, window.first));
 }
 
+TEST_F(CallablesTest, WithoutGraphsOutputsAreThoseOfPlainLaunches) {
+    gpu_.failing_call = "stream_begin_capture";
+    gpu_.failing_result = 801;
+    const auto device = open_gpu();
+    const auto kernel = device->compile(problem_, candidate());
+    const auto buffers = device->allocate(problem_, {.rotation_bytes = 4 << 20, .seed = 1});
+    EXPECT_EQ(device->sample(kernel.get(), *buffers, {.samples = 1, .examined = 0}).timer, "cleared_settled_events");
+    EXPECT_EQ(calls_.back().what, "fetch");
+    EXPECT_EQ(calls_.back().graph, std::nullopt);
+}
+
 TEST_F(CallablesTest, WhatCannotBeCapturedIsUnsupported) {
     const auto device = open_gpu();
     const auto buffers = device->allocate(problem_, {});

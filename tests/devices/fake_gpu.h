@@ -43,6 +43,7 @@ public:
                                         {Attribute::memory_clock_khz, 1'000'000},
                                         {Attribute::memory_bus_bits, 8192}};
     int programs_of_a_unit = 8;
+    int clusters_of_the_device = 16;
     bool launches_block = false;  // until the stream's gate is open
 
     // What was done.
@@ -206,6 +207,10 @@ inline Driver FakeGpu::table() const {
     };
     d.occupancy_blocks = [](int* programs, Function, int, std::size_t) -> Result {
         CALL(occupancy_blocks)* programs = GPU.programs_of_a_unit;
+        return success;
+    };
+    d.occupancy_clusters = [](int* clusters, Function, const LaunchShape&) -> Result {
+        CALL(occupancy_clusters)* clusters = GPU.clusters_of_the_device;
         return success;
     };
     d.launch_kernel = [](Function f, const LaunchShape& shape, void** arguments, Stream) -> Result {

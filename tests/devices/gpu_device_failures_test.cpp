@@ -43,6 +43,23 @@ TEST_F(GpuDeviceTest, WhatDoesNotFitIsUnsupported) {
     }
 }
 
+TEST_F(GpuDeviceTest, AClusterThatFindsNoPlaceIsUnsupported) {
+    const auto device = open();
+    const Problem wide = parse_problem_key("rms_norm/forward/bf16/llama/16x16384");
+    const Configuration clustered = Configuration::parse(std::string(key) + ".c4");
+    EXPECT_NE(device->compile(wide, clustered), nullptr);
+    gpu_.clusters_of_the_device = 0;
+    try {
+        device->compile(wide, clustered);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::unsupported);
+        EXPECT_STREQ(error.what(), "not even one cluster of 4x1x1 programs of nt_forward finds a place on the device");
+    }
+    driver_.occupancy_clusters = nullptr;  // a driver that cannot tell: the first launch does
+    EXPECT_NE(open()->compile(wide, clustered), nullptr);
+}
+
 TEST_F(GpuDeviceTest, LeavesNothingAllocated) {
     whole_run();
     EXPECT_EQ(gpu_.alive(), 0U);

@@ -69,6 +69,23 @@ TEST_F(GpuDeviceTest, TheNextSamplesSetsAreKnown) {
     }
 }
 
+// Another kernel's larger workspace moves it: graphs are made anew then, and a set of the old ones' next window would not be launched on.
+TEST_F(GpuDeviceTest, BehindAnotherWorkspaceTheFirstSetsAreNext) {
+    const auto device = open();
+    const Problem backward = parse_problem_key("rms_norm/backward/bf16/llama/16x1024");
+    const auto small = device->compile(backward, Configuration::parse("w4.t128.r1.row.registers.masked.per_row"));
+    const auto buffers = device->allocate(backward, rotating());
+    for (int i = 0; i < 5 || device->next_window(*small, *buffers, true).first == 0; ++i) {
+        ASSERT_LT(i, 50);
+        device->sample(small.get(), *buffers, {.samples = 1});
+    }
+    const Problem larger = parse_problem_key("rms_norm/backward/bf16/llama/512x4096");
+    const auto other_buffers = device->allocate(larger, {});
+    device->run(*device->compile(larger, Configuration::parse("w4.t128.r1.row.registers.masked.per_row")), *other_buffers, 0,
+                Workspace::cleared);
+    EXPECT_EQ(device->next_window(*small, *buffers, true).first, 0);
+}
+
 TEST_F(GpuDeviceTest, ARotationGoesThroughAllItsSets) {
     info_.cache_bytes = 8 << 20;
     const auto device = open();

@@ -51,6 +51,16 @@ TEST(Companions, OfAGpuShareTheProblemsCodeButOne) {
     }
 }
 
+TEST(Companions, OfAProgramOfMoreRowsThanThereAreHaveFew) {
+    DeviceInfo device;
+    device.backend = Backend::cpu;
+    Configuration configuration;
+    configuration.rows_per_program = 1 << 20;
+    for (const Shape& shape : companion_shapes({{8, 64, 64}, {}, {}}, configuration, device)) {
+        EXPECT_LE(shape.rows, 127) << shape.cols;
+    }
+}
+
 TEST(Companions, OfACpuHaveAStrideAtTheProblemsOwnColumns) {
     const std::vector<Shape> found = of(own, Backend::cpu);
     EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const Shape& s) { return s.cols == own.cols && has_gap(s); }));

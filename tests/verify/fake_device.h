@@ -1,6 +1,7 @@
 // A device for tests of the verifier: plain fp32 kernels with a choice of the order of summation, and of one defect.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -42,7 +43,8 @@ enum class Defect {
     rstd_of_sum,             // rstd stored without the mean
     rstd_of_n_plus_1,        // the mean is over one column more
     x_overwritten,
-    one_value,  // of y, dx: off by a twentieth
+    one_value,       // of y, dx: off by a twentieth
+    behind_the_end,  // of y, dx: a value of the row after the last
 };
 
 inline float round_to(Dtype dtype, float value, bool truncate = false) {
@@ -88,11 +90,17 @@ struct FakeKernel : Kernel {
 };
 
 struct FakeBuffers : Buffers {
-    explicit FakeBuffers(const Problem& problem) {
+    FakeBuffers(const Problem& problem, std::int64_t guard_bytes) : guard_size(guard_bytes) {
         for (const Tensor& tensor : tensors(problem)) {
             bytes[tensor.role].resize(static_cast<std::size_t>(tensor.span_bytes()));
+            if (tensor.access != Access::in) {
+                guards[tensor.role].resize(static_cast<std::size_t>(guard_bytes));
+            }
         }
     }
+    std::int64_t guard_bytes() const override { return guard_size; }
+    void fill_guard(TensorRole role, int, std::uint32_t word) override { repeat_word(word, guards.at(role)); }
+    void download_guard(TensorRole role, int, std::span<std::byte> to) const override { std::ranges::copy(guards.at(role), to.begin()); }
     int sets() const override { return 1; }
     std::int64_t rotation_bytes() const override { return 0; }
     void upload(TensorRole role, int, std::span<const std::byte> from) override {
@@ -110,6 +118,8 @@ struct FakeBuffers : Buffers {
         std::copy(from.begin(), from.end(), to.begin());
     }
     HostTensors bytes;
+    HostTensors guards;
+    std::int64_t guard_size;
 };
 
 class FakeDevice : public Device {
@@ -124,8 +134,8 @@ public:
         }
         return std::make_unique<FakeKernel>(problem);
     }
-    std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest&) override {
-        return std::make_unique<FakeBuffers>(problem);
+    std::unique_ptr<Buffers> allocate(const Problem& problem, const BufferRequest& request) override {
+        return std::make_unique<FakeBuffers>(problem, request.guard_bytes);
     }
     SampleBatch sample(const Kernel*, Buffers&, const SampleRequest&) override { return {}; }
     void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;

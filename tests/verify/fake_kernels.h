@@ -203,6 +203,13 @@ private:
 inline void FakeDevice::run(const Kernel& kernel, Buffers& buffers, int, Workspace) {
     ++runs;
     Launch(static_cast<const FakeKernel&>(kernel).problem, static_cast<FakeBuffers&>(buffers).bytes, order_, defect_).run();
+    if (defect_ == Defect::behind_the_end) {
+        for (auto& [role, guard] : static_cast<FakeBuffers&>(buffers).guards) {
+            if (role != TensorRole::rstd && role != TensorRole::dgamma && guard.size() > 10) {
+                guard[10] = std::byte{1};
+            }
+        }
+    }
 }
 
 }  // namespace normtune::fake

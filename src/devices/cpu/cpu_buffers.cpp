@@ -41,7 +41,11 @@ void for_each_task(Team& team, std::int64_t tasks, const Body& body) {
 }  // namespace
 
 CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, const BufferRequest& request)
-    : memory_(std::move(memory)), problem_(problem), copies_(problem, memory_->passes), seed_(request.seed) {
+    : memory_(std::move(memory)),
+      problem_(problem),
+      copies_(problem, memory_->passes),
+      seed_(request.seed),
+      guard_bytes_(request.guard_bytes) {
     lay_out();
     sets_ = affordable_sets(request.rotation_bytes);
     try {
@@ -82,7 +86,8 @@ void CpuBuffers::lay_out() {
         const std::int64_t stagger = is_short ? apart : apart * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
         places_.push_back({tensor, end + stagger});
-        end = rounded_up(end + stagger + tensor.span_bytes() + cache_line_bytes, cache_line_bytes);
+        const std::int64_t guarded = tensor.access == Access::in ? 0 : guard_bytes_;
+        end = rounded_up(end + stagger + tensor.span_bytes() + guarded + cache_line_bytes, cache_line_bytes);
     }
     inputs_bytes_ = rounded_up(inputs, unit);
     set_bytes_ = inputs_bytes_ + rounded_up(outputs, unit);
@@ -137,6 +142,19 @@ void CpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t
 
 void CpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) const {
     std::memcpy(bytes.data(), whole(role, set, bytes.size()).data(), bytes.size());
+}
+
+std::span<std::byte> CpuBuffers::guard(TensorRole role, int set) const {
+    const Place& at = place(role);
+    return {location(at, set) + at.tensor.span_bytes(), static_cast<std::size_t>(guard_bytes_)};
+}
+
+void CpuBuffers::fill_guard(TensorRole role, int set, std::uint32_t word) {
+    repeat_word(word, guard(role, set));
+}
+
+void CpuBuffers::download_guard(TensorRole role, int set, std::span<std::byte> bytes) const {
+    std::ranges::copy(guard(role, set), bytes.begin());
 }
 
 TensorPointers CpuBuffers::pointers(int set) const {

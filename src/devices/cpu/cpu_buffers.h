@@ -41,6 +41,9 @@ public:
     void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
     void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) override;
     void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
+    std::int64_t guard_bytes() const override { return guard_bytes_; }
+    void fill_guard(TensorRole role, int set, std::uint32_t word) override;
+    void download_guard(TensorRole role, int set, std::span<std::byte> bytes) const override;
 
     const Problem& problem() const { return problem_; }
     TensorPointers pointers(int set) const;
@@ -71,6 +74,7 @@ private:
     /// The whole tensor of a set, `bytes` long. Throws std::invalid_argument: there is none such.
     std::span<std::byte> whole(TensorRole role, int set, std::size_t bytes) const;
     std::byte* location(const Place& place, int set) const;
+    std::span<std::byte> guard(TensorRole role, int set) const;
     void lay_out();
     int affordable_sets(std::int64_t rotation_bytes) const;
     void fill(Team& team);
@@ -82,6 +86,7 @@ private:
     Problem problem_;
     Copies copies_;
     std::uint64_t seed_;
+    std::int64_t guard_bytes_;
     std::vector<Place> places_;
     std::int64_t shared_bytes_ = 0;  // weights are one tensor each for all sets, at the start of the block
     std::int64_t tensor_bytes_ = 0;  // of a set, weights not counted

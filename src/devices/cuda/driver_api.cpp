@@ -53,6 +53,7 @@ struct Cuda {
     Result (*context_set_current)(Context);
     Result (*function_set_attribute)(Function, int attribute, int value);
     Result (*launch_kernel)(const LaunchConfig*, Function, void** arguments, void** extra);
+    Result (*occupancy_clusters)(int* clusters, Function, const LaunchConfig*);
     Result (*stream_wait_value32)(Stream, DevicePointer, std::uint32_t value, unsigned flags);
 };
 
@@ -125,8 +126,10 @@ Result function_allow_shared(Function function, std::int64_t bytes) {
     return cuda().function_set_attribute(function, max_dynamic_shared_bytes, static_cast<int>(bytes));
 }
 
-Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
-    std::array<LaunchAttribute, 3> attributes{};
+using Attributes = std::array<LaunchAttribute, 3>;
+
+/// Which has `attributes`. A cluster beyond the portable size is allowed to the function.
+Result configure(LaunchConfig& config, Attributes& attributes, Function function, const gpu::LaunchShape& shape, Stream stream) {
     unsigned count = 0;
     if (shape.cooperative) {
         attributes[count].id = attribute_cooperative;
@@ -147,9 +150,23 @@ Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** ar
         attributes[count].id = attribute_cluster_dimension;
         std::copy(shape.cluster.begin(), shape.cluster.end(), attributes[count++].value.cluster);
     }
-    const LaunchConfig config{shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0],    shape.block[1],
-                              shape.block[2], shape.shared_bytes, stream,        attributes.data(), count};
-    return cuda().launch_kernel(&config, function, arguments, nullptr);
+    config = {shape.grid[0],  shape.grid[1],      shape.grid[2], shape.block[0],    shape.block[1],
+              shape.block[2], shape.shared_bytes, stream,        attributes.data(), count};
+    return gpu::success;
+}
+
+Result launch_kernel(Function function, const gpu::LaunchShape& shape, void** arguments, Stream stream) {
+    LaunchConfig config{};
+    Attributes attributes{};
+    const Result configured = configure(config, attributes, function, shape, stream);
+    return configured == gpu::success ? cuda().launch_kernel(&config, function, arguments, nullptr) : configured;
+}
+
+Result occupancy_clusters(int* clusters, Function function, const gpu::LaunchShape& shape) {
+    LaunchConfig config{};
+    Attributes attributes{};
+    const Result configured = configure(config, attributes, function, shape, nullptr);
+    return configured == gpu::success ? cuda().occupancy_clusters(clusters, function, &config) : configured;
 }
 
 Result stream_wait_value32(Stream stream, DevicePointer at, std::uint32_t value) {
@@ -167,6 +184,7 @@ constexpr Symbol<Cuda> own_functions[] = {
     symbol<&Cuda::context_set_current>("cuCtxSetCurrent"),
     symbol<&Cuda::function_set_attribute>("cuFuncSetAttribute"),
     symbol<&Cuda::launch_kernel>("cuLaunchKernelEx"),
+    symbol<&Cuda::occupancy_clusters>("cuOccupancyMaxActiveClusters", false),
     symbol<&Cuda::stream_wait_value32>("cuStreamWaitValue32_v2"),
 };
 
@@ -225,6 +243,7 @@ LoadedDriver load_driver() {
     d.device_use = device_use;
     d.function_allow_shared = function_allow_shared;
     d.launch_kernel = launch_kernel;
+    d.occupancy_clusters = loaded.cuda.occupancy_clusters != nullptr ? occupancy_clusters : nullptr;
     d.stream_wait_value32 = stream_wait_value32;
     if (!missing.empty()) {
         loaded.why_not = fmt::format("the NVIDIA driver is too old: {} has no {}; CUDA 11.8 or newer is needed", library.path(), missing);

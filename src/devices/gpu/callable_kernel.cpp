@@ -75,10 +75,11 @@ void CallableKernel::around_capture(const GpuBuffers& buffers, const Window* win
         callable_->bind(addresses(buffers, (window->first + i) % buffers.sets()), stream);
     }
     graph_ = window->first;
+    has_graphs_ = true;
 }
 
 void CallableKernel::exchange(const GpuBuffers& buffers, int set, const Window& window, bool fetch, Stream stream) const {
-    callable_->exchange(addresses(buffers, set), window.first, fetch, stream);
+    callable_->exchange(addresses(buffers, set), has_graphs_ ? std::optional(window.first) : std::nullopt, fetch, stream);
 }
 
 }  // namespace normtune::gpu

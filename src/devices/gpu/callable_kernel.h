@@ -27,6 +27,7 @@ private:
     std::unique_ptr<Callable> callable_;
     CompileInfo info_;
     mutable std::optional<int> graph_;  // that is being captured
+    mutable bool has_graphs_ = false;   // else outputs are those of launches outside of graphs
     mutable bool captures_ = false;     // it is known that it does
 };
 

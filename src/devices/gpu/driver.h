@@ -75,6 +75,8 @@ struct Driver {
     Result (*module_get_function)(Function*, Module, const char* name);
     Result (*function_allow_shared)(Function, std::int64_t dynamic_bytes);
     Result (*occupancy_blocks)(int* programs, Function, int block_size, std::size_t dynamic_shared_bytes);
+    /// Of so many the device has room for at once. Null: the vendor has no clusters, or the driver cannot tell.
+    Result (*occupancy_clusters)(int* clusters, Function, const LaunchShape&);
     Result (*launch_kernel)(Function, const LaunchShape&, void** arguments, Stream);
     Result (*stream_create)(Stream*, unsigned flags);
     Result (*stream_synchronize)(Stream);

@@ -49,7 +49,7 @@ int rotating_sets(std::int64_t rotation_bytes, std::int64_t set_bytes, std::int6
 }
 
 GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const BufferRequest& request, Stream stream)
-    : driver_(driver), problem_(problem), tensors_(tensors(problem)), arena_(driver) {
+    : driver_(driver), problem_(problem), tensors_(tensors(problem)), guard_bytes_(request.guard_bytes), arena_(driver) {
     offsets_.fill(-1);
     std::int64_t shared_bytes = 0;
     for (const Tensor& tensor : tensors_) {
@@ -59,7 +59,7 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
             shared_bytes += aligned(tensor.span_bytes());
         } else {
             offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_;
-            set_bytes_ += aligned(tensor.span_bytes());
+            set_bytes_ += aligned(tensor.span_bytes() + (tensor.access != Access::in ? guard_bytes_ : 0));
         }
     }
     std::size_t free = 0;
@@ -110,9 +110,16 @@ DevicePointer GpuBuffers::pointer(TensorRole role, int set) const {
     return offset < 0 ? 0 : arena_.get() + static_cast<DevicePointer>((shared ? sets_ : set) * set_bytes_ + offset);
 }
 
+const Tensor& GpuBuffers::tensor(TensorRole role) const {
+    const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
+    if (found == tensors_.end()) {
+        throw std::logic_error(fmt::format("no tensor {}", tensor_names.name(role)));
+    }
+    return *found;
+}
+
 DevicePointer GpuBuffers::at(TensorRole role, int set, std::size_t bytes) const {
-    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.role == role; });
-    if (tensor == tensors_.end() || set < 0 || set >= sets_ || static_cast<std::int64_t>(bytes) != tensor->span_bytes()) {
+    if (set < 0 || set >= sets_ || static_cast<std::int64_t>(bytes) != tensor(role).span_bytes()) {
         throw std::logic_error(fmt::format("no tensor {} of {} bytes in set {}", tensor_names.name(role), bytes, set));
     }
     return pointer(role, set);
@@ -135,6 +142,21 @@ void GpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t
     check(driver_, driver_.set_u32_async(to, word, words, ordered_with_copies), DeviceFault::launch_failed, "filling a tensor");
     check(driver_, driver_.copy_to_device(to + 4 * words, &word, static_cast<std::size_t>(bytes) - 4 * words), DeviceFault::launch_failed,
           "filling a tensor");
+}
+
+// By copies: a tensor of 16 bits may end between two words.
+void GpuBuffers::fill_guard(TensorRole role, int set, std::uint32_t word) {
+    std::vector<std::byte> words(static_cast<std::size_t>(guard_bytes_));
+    repeat_word(word, words);
+    check(driver_,
+          driver_.copy_to_device(pointer(role, set) + static_cast<DevicePointer>(tensor(role).span_bytes()), words.data(), words.size()),
+          DeviceFault::launch_failed, "copying to the device");
+}
+
+void GpuBuffers::download_guard(TensorRole role, int set, std::span<std::byte> bytes) const {
+    check(driver_,
+          driver_.copy_to_host(bytes.data(), pointer(role, set) + static_cast<DevicePointer>(tensor(role).span_bytes()), bytes.size()),
+          DeviceFault::launch_failed, "copying from the device");
 }
 
 }  // namespace normtune::gpu

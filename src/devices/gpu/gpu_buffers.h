@@ -23,6 +23,9 @@ public:
     void upload(TensorRole role, int set, std::span<const std::byte> bytes) override;
     void download(TensorRole role, int set, std::span<std::byte> bytes) const override;
     void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes) override;
+    std::int64_t guard_bytes() const override { return guard_bytes_; }
+    void fill_guard(TensorRole role, int set, std::uint32_t word) override;
+    void download_guard(TensorRole role, int set, std::span<std::byte> bytes) const override;
 
     std::uint64_t address(TensorRole role, int set) const override { return pointer(role, set); }
 
@@ -33,6 +36,7 @@ public:
 
 private:
     void fill(std::uint64_t seed, Stream stream);
+    const Tensor& tensor(TensorRole role) const;
     DevicePointer at(TensorRole role, int set, std::size_t bytes) const;
 
     const Driver& driver_;
@@ -40,7 +44,8 @@ private:
     std::vector<Tensor> tensors_;
     std::array<std::int64_t, tensor_names.names.size()> offsets_{};  // in a set, or in what all sets share; −1: no such tensor
     std::uint32_t shared_roles_ = 0;                                 // bit r: all sets share the tensor of role r
-    OwnedMemory arena_;                                              // the sets, then what they share
+    std::int64_t guard_bytes_ = 0;
+    OwnedMemory arena_;  // the sets, then what they share
     std::int64_t set_bytes_ = 0;
     int sets_ = 0;
 };

@@ -50,7 +50,7 @@ public:
     void run(const Kernel& kernel, Buffers& buffers, int set, Workspace workspace) override;
     SampleBatch sample(const Kernel* kernel, Buffers& buffers, const SampleRequest& request) override;
     Window next_window(const Kernel& kernel, const Buffers& /*buffers*/, bool /*cold*/) const override {
-        return static_cast<const RotatingKernel&>(kernel).next_window();
+        return static_cast<const RotatingKernel&>(kernel).next_window(workspace_.get());
     }
     std::unique_ptr<DeviceProgram> load(const ProgramSource& source) override;
     void load_ahead(const ProgramSource& source) override;

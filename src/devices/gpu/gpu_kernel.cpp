@@ -18,6 +18,14 @@ struct PackedArguments {
     std::array<void*, most_arguments> pointers{};
 };
 
+LaunchShape shape_of(const Launch& launch) {
+    const auto three = [](const auto& of) {
+        return std::array{static_cast<unsigned>(of.at(0)), static_cast<unsigned>(of.at(1)), static_cast<unsigned>(of.at(2))};
+    };
+    return {three(launch.grid),    three(launch.block), static_cast<unsigned>(launch.shared_bytes),
+            three(launch.cluster), launch.cooperative,  launch.overlaps};
+}
+
 }  // namespace
 
 GpuKernel::GpuKernel(const Driver& driver, const void* image, LaunchPlan plan, CompileInfo info, const DeviceInfo& device, DeviceId id)
@@ -54,6 +62,14 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
                                           "and shared memory leave room for {}",
                                           launch.programs(), resident));
         }
+        if (launch.in_clusters() && driver_.occupancy_clusters != nullptr) {
+            int clusters = 0;
+            if (driver_.occupancy_clusters(&clusters, step.function, shape_of(launch)) != success || clusters == 0) {
+                throw DeviceError(DeviceFault::unsupported,
+                                  fmt::format("not even one cluster of {} programs of {} finds a place on the device",
+                                              fmt::join(launch.cluster, "x"), launch.kernel));
+            }
+        }
         if (launch.kernel == main_kernel_) {
             info_.occupancy = static_cast<double>(programs * launch.threads()) / std::max(1, most_threads);
         }
@@ -83,13 +99,7 @@ void GpuKernel::launch(const Step& step, const GpuBuffers& buffers, int set, Dev
         }
         packed.pointers.at(i) = &value;
     }
-    const auto grid = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.grid.at(axis)); };
-    const auto block = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.block.at(axis)); };
-    const auto cluster = [&](std::size_t axis) { return static_cast<unsigned>(step.launch.cluster.at(axis)); };
-    const LaunchShape shape{
-        {grid(0), grid(1), grid(2)},          {block(0), block(1), block(2)}, static_cast<unsigned>(step.launch.shared_bytes),
-        {cluster(0), cluster(1), cluster(2)}, step.launch.cooperative,        step.launch.overlaps};
-    check(driver_, driver_.launch_kernel(step.function, shape, packed.pointers.data(), stream), DeviceFault::launch_failed,
+    check(driver_, driver_.launch_kernel(step.function, shape_of(step.launch), packed.pointers.data(), stream), DeviceFault::launch_failed,
           "launching a kernel");
 }
 

@@ -29,8 +29,11 @@ public:
 
     /// The rotation over these buffers, the one of earlier rounds where it is still the same.
     Rotation& rotation(const GpuBuffers& buffers, DevicePointer workspace, const RotationSize& size, Stream stream) const;
-    /// Of that rotation: the sets that its next sample launches on.
-    Window next_window() const { return rotation_ == nullptr ? Window{} : rotation_->next_window(); }
+    /// The sets that its next sample over this workspace launches on. Another workspace makes another rotation, which begins with its first
+    /// window.
+    Window next_window(DevicePointer workspace) const {
+        return rotation_ == nullptr || rotation_workspace_ != workspace ? Window{} : rotation_->next_window();
+    }
 
 protected:
     const Driver& driver_;

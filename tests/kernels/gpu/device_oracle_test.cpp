@@ -16,16 +16,24 @@ testing::EmulationOptions with_programs(const Shape& shape) {
     return options;
 }
 
+std::unique_ptr<DeviceProgram> load_and_check(Device& device, const Operation& operation, const RoundingContract& contract) {
+    auto program = load_device_oracle(device, operation);
+    check_device_oracle(device, *program, operation, contract);
+    return program;
+}
+
 class DeviceOracleOf : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DeviceOracleOf, ComputesAndJudgesAsTheHosts) {
     const Operation operation = parse_problem_key(GetParam()).operation;
     RoundingContract as_autograd = operation.contract();
     as_autograd.backward = {.normal = true, .gradient = true, .terms = true};
+    RoundingContract of_squares = operation.contract();  // those of fp16 do not fit where x is large
+    of_squares.forward.squares = of_squares.forward.scale = is_narrow(operation.dtype);
     testing::EmulatedDevice device(32, with_programs({}));
-    for (const RoundingContract& contract : {operation.contract(), as_autograd}) {
+    for (const RoundingContract& contract : {operation.contract(), as_autograd, of_squares}) {
         try {
-            EXPECT_NE(load_device_oracle(device, operation, contract), nullptr);
+            EXPECT_NE(load_and_check(device, operation, contract), nullptr);
         } catch (const DeviceError& error) {
             ADD_FAILURE() << error.what();
         }
@@ -60,7 +68,7 @@ TEST(DeviceOracle, AWrongOneIsTold) {
         };
         testing::EmulatedDevice device(32, options);
         const Operation operation = parse_problem_key("fused_add_rms_norm/forward/fp16/llama/8x8/residual_fp32").operation;
-        EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << slip.from;
+        EXPECT_THROW(load_and_check(device, operation, operation.contract()), DeviceError) << slip.from;
     }
 }
 
@@ -75,7 +83,7 @@ TEST(DeviceOracle, AWrongBoundOfAnRstdThatNobodySeesIsTold) {
         };
         testing::EmulatedDevice device(32, options);
         const Operation operation = parse_problem_key("rms_norm/inference/fp32/llama/8x8").operation;
-        EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << sign;
+        EXPECT_THROW(load_and_check(device, operation, operation.contract()), DeviceError) << sign;
     }
 }
 
@@ -90,7 +98,7 @@ TEST(DeviceOracle, BoundsByAnotherNumberOfTermsAreTold) {
         };
         testing::EmulatedDevice device(32, options);
         const Operation operation = parse_problem_key("rms_norm/full/fp32/llama/8x8").operation;
-        EXPECT_THROW(load_device_oracle(device, operation, operation.contract()), DeviceError) << from;
+        EXPECT_THROW(load_and_check(device, operation, operation.contract()), DeviceError) << from;
     }
 }
 
@@ -132,11 +140,29 @@ TEST(DeviceOracle, VerifiesKernelsAsTheHostsDoes) {
     }
 }
 
+// Each contract takes another way through the program.
+TEST(DeviceOracle, IsCheckedForEachContract) {
+    testing::EmulationOptions options = with_programs({});
+    options.edit_program = [](std::string source) {
+        const std::string from = "(points & nt_scale) != 0 ? nt_round(task.type, rstd) : rstd";
+        const std::size_t at = source.find(from);
+        EXPECT_NE(at, std::string::npos);
+        return source.replace(at, from.size(), "rstd");
+    };
+    testing::EmulatedDevice device(32, options);
+    const Operation operation = parse_problem_key("rms_norm/forward/bf16/llama/8x8").operation;
+    const auto program = load_device_oracle(device, operation);
+    RoundingContract contract = operation.contract();
+    check_device_oracle(device, *program, operation, contract);
+    contract.forward.scale = true;
+    EXPECT_THROW(check_device_oracle(device, *program, operation, contract), DeviceError);
+}
+
 TEST(DeviceOracle, TellsAnInputThatIsWrittenOver) {
     const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/5x96/stride104");
     testing::EmulationOptions options = with_programs(problem.shape);
     testing::EmulatedDevice device(32, options);
-    const auto program = load_device_oracle(device, problem.operation, problem.operation.contract());
+    const auto program = load_device_oracle(device, problem.operation);
     const auto buffers = device.allocate(problem, {});
     DeviceOracle oracle(device, *program, problem, problem.operation.contract(), *buffers, 0, true, false);
     EXPECT_TRUE(oracle.changed().empty());

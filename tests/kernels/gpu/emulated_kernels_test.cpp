@@ -81,6 +81,10 @@ constexpr Case cases[] = {
     {32, "rms_norm/full/fp16/llama/10x3000/offset1", "w2.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
     {32, "rms_norm/backward/bf16/none/5x900/weightless", "w1.t32.r1.row.reload.masked.packed.c2"},
     {32, "rms_norm/backward/bf16/llama/9x1500", "w1.t32.r3.row.registers.masked.packed.split.tile16x32x2.c4"},
+    // 32, 128 and 256 parts of a sum.
+    {32, "rms_norm/forward/bf16/llama/3x5000", "w4.t128.r1.row.registers.masked.per_row.c8"},
+    {32, "rms_norm/backward/bf16/llama/3x9000", "w8.t256.r1.row.registers.masked.per_row.tile16x32x2.c16"},
+    {32, "rms_norm/forward/fp32/llama/2x17000", "w16.t512.r1.row.registers.masked.per_row.c16"},
     // Bulk copies: rows that leave pieces of their slot empty; side by side, the last ones absent; held at once, apart in memory; blocks;
     // clusters.
     {32, "rms_norm/forward/bf16/llama/13x1000", "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.tma_loads"},
@@ -123,6 +127,9 @@ constexpr Case cases[] = {
     {32, "rms_norm/backward/fp32/llama/61x96/w_fp32", "w1.t32.r2.row.shared.masked.packed.s2.beside.tile16x8x1.parts4.pc2"},
     {32, "rms_norm/backward/bf16/llama/16x520", "w2.t64.r2.row.shared.masked.packed.s2.beside.tile32x32x2.parts4.pc2.tma"},
     {32, "rms_norm/full/bf16/llama/90x128", "w4.t16.r8.row.registers.even.packed.beside.tile64x16x4.parts8.pc8.pdl_on"},
+    // A grid of 132 programs for the rows, which programs beside fill up to whole clusters.
+    {32, "rms_norm/backward/bf16/llama/301x520",
+     "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.beside.tile32x32x2.parts8.pc8"},
     // And beside clusters, each with a row of dx: one access, several, of shared memory, of bulk copies, parts of dgamma's rows, of which
     // two programs fill a cluster up. One cluster has all of dgamma.
     {32, "rms_norm/backward/bf16/llama/13x1152", "w2.t64.r1.row.registers.masked.per_row.gamma_before.v8.beside.tile32x32x2.c4"},

@@ -244,6 +244,11 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     }
 #endif
     const int program = nt_cluster_index() - nt_programs_beside() / NT_CLUSTER;
+#if NT_IS(DGAMMA, beside) && NT_REDUCE_CLUSTER > 1
+    if (nt_strided() && program >= programs) {
+        return;  // it only fills the last cluster up: a strided walk would take another program's rows
+    }
+#endif
     const nt_walk walk{static_cast<nt_index>(rows), program, programs, rows_per_program};
     nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_BACKWARD);
     nt_scales scales(rstd, walk);

@@ -211,6 +211,8 @@ NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, [[maybe_unused]] un
                     total += scratch[i * nt_row_warps + w];
                 }
                 sum[i] = total;
+            } else if constexpr (nt_row_warps == 16) {
+                sum[i] = nt_sum_of_parts<nt_row_warps, 2>(scratch + i * nt_row_warps, lane);
             } else {
                 float total = scratch[i * nt_row_warps + lane % nt_row_warps];
                 NT_UNROLL

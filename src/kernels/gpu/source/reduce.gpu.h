@@ -1,44 +1,5 @@
 // dgamma across programs: sums over the threads that share a column, over partial rows, and over the launch.
 
-/// Floats that lie side by side, in accesses of 16 bytes where they are whole ones.
-template <int Width>
-NT_DEVICE void nt_store_floats(float* to, const float (&v)[Width]) {
-    if constexpr (Width % 4 == 0) {
-        NT_UNROLL
-        for (int i = 0; i < Width; i += 4) {
-            nt_words4 w;
-            NT_UNROLL
-            for (int k = 0; k < 4; ++k) {
-                w.w[k] = nt_float_bits(v[i + k]);
-            }
-            *reinterpret_cast<nt_words4*>(to + i) = w;
-        }
-    } else {
-        NT_UNROLL
-        for (int i = 0; i < Width; ++i) {
-            to[i] = v[i];
-        }
-    }
-}
-template <int Width>
-NT_DEVICE void nt_load_floats(float (&v)[Width], const float* from) {
-    if constexpr (Width % 4 == 0) {
-        NT_UNROLL
-        for (int i = 0; i < Width; i += 4) {
-            const nt_words4 w = *reinterpret_cast<const nt_words4*>(from + i);
-            NT_UNROLL
-            for (int k = 0; k < 4; ++k) {
-                v[i + k] = nt_bits_float(w.w[k]);
-            }
-        }
-    } else {
-        NT_UNROLL
-        for (int i = 0; i < Width; ++i) {
-            v[i] = from[i];
-        }
-    }
-}
-
 /// Adds `v` over all threads that hold the same columns (equal thread % Lanes). Threads below Lanes get the totals.
 /// `scratch`: nt_column_scratch(Lanes, Width, Threads) floats, at a multiple of 16 bytes; a barrier before it is written again.
 template <int Lanes, int Width, int Threads>

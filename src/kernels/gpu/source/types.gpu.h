@@ -205,3 +205,42 @@ NT_DEVICE void nt_store_shared(char* to, const nt_vector<E, Count>& v) {
         *reinterpret_cast<unsigned short*>(to) = static_cast<unsigned short>(v.word[0]);
     }
 }
+
+/// Floats that lie side by side, in accesses of 16 bytes where they are whole ones.
+template <int Width>
+NT_DEVICE void nt_store_floats(float* to, const float (&v)[Width]) {
+    if constexpr (Width % 4 == 0) {
+        NT_UNROLL
+        for (int i = 0; i < Width; i += 4) {
+            nt_words4 w;
+            NT_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                w.w[k] = nt_float_bits(v[i + k]);
+            }
+            *reinterpret_cast<nt_words4*>(to + i) = w;
+        }
+    } else {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            to[i] = v[i];
+        }
+    }
+}
+template <int Width>
+NT_DEVICE void nt_load_floats(float (&v)[Width], const float* from) {
+    if constexpr (Width % 4 == 0) {
+        NT_UNROLL
+        for (int i = 0; i < Width; i += 4) {
+            const nt_words4 w = *reinterpret_cast<const nt_words4*>(from + i);
+            NT_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                v[i + k] = nt_bits_float(w.w[k]);
+            }
+        }
+    } else {
+        NT_UNROLL
+        for (int i = 0; i < Width; ++i) {
+            v[i] = from[i];
+        }
+    }
+}
