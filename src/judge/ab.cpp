@@ -145,7 +145,7 @@ private:
         out_.of_a_run = of_runs.empty() ? 0 : std::sqrt(median(of_runs));
         set_intervals(out_, judged_);
         for (Pair* const pair : judged_) {
-            pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);
+            pair->verdict = judge(out_, *pair);
         }
     }
 

@@ -47,7 +47,7 @@ void find_both_ways(const Comparison& comparison, std::span<Pair* const> judged)
     Moved all;
     std::unordered_map<std::uint32_t, Moved> of_problems;
     for (Pair* const pair : judged) {
-        const Verdict verdict = judge(*pair, settings.threshold, settings.margin);
+        const Verdict verdict = judge(comparison, *pair);
         const bool may_be_a_state = pair->ratio <= widest_state && pair->ratio >= 1 / widest_state;
         if (may_be_a_state && (verdict == Verdict::slower || verdict == Verdict::faster)) {
             moved.push_back(pair);

@@ -25,10 +25,6 @@ std::string describe(const Comparison& comparison, const std::vector<Facet>& fac
                                                      : fmt::format("--across {}", fmt::join(words, ",")));
 }
 
-std::string_view by_best(const Comparison& comparison) {
-    return comparison.settings.of_policy ? "by: best in the gate's policy" : "--by best";
-}
-
 /// What every pair that both sides measured differs in, of what may not; nothing where there is no such pair.
 std::optional<std::vector<Facet>> facets_of_all(const Comparison& comparison) {
     unsigned differing = 0;
@@ -63,6 +59,10 @@ bool any_matched(const Comparison& comparison, const CompareSettings& settings) 
 }
 
 }  // namespace
+
+std::string_view by_best(const Comparison& comparison) {
+    return comparison.settings.of_policy ? "by: best in the gate's policy" : "--by best";
+}
 
 std::string value_names(const ResultRows& side, Facet facet) {
     std::vector<std::string> found;

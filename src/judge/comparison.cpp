@@ -37,7 +37,7 @@ public:
 private:
     void pair_up() {
         const std::vector<Match> matches = match_rows(*out_.baseline, *out_.candidate, out_.settings);
-        const std::array repeats{repeats_of(*out_.baseline), repeats_of(*out_.candidate)};
+        out_.repeats = {repeats_of(*out_.baseline), repeats_of(*out_.candidate)};
         out_.pairs.reserve(matches.size());
         for (const Match& match : matches) {
             Pair pair;
@@ -45,7 +45,7 @@ private:
                 if (row == no_row) {
                     return no_value;
                 }
-                kept = row = standing_for_all(side, repeats[&side == out_.baseline ? 0 : 1], row);
+                kept = row = standing_for_all(side, out_.repeats[&side == out_.baseline ? 0 : 1], row);
                 const ResultRow& it = side.rows[row];
                 return usable(it, out_.settings.metric) ? (out_.settings.metric == Metric::latency ? it.p50_us : it.memory_mib) : no_value;
             };
@@ -57,6 +57,7 @@ private:
             }
             if (out_.settings.metric == Metric::latency && dropped(pair) && !failing(out_.candidate_row(pair))) {
                 ++out_.dropped;
+                out_.dropped_after += !std::isnan(pair.before) && !out_.baseline_row(pair)->dropped ? 1U : 0U;
                 continue;
             }
             if (std::isnan(pair.before)) {
@@ -105,20 +106,34 @@ private:
         return (before != nullptr && before->dropped) || (after != nullptr && after->dropped);
     }
 
-    /// Equal machine code, launched alike (one configuration on one problem), where nothing else differs, not even what is allowed to.
+    /// Equal machine code in all processes, launched alike (one configuration on one problem), where nothing else differs, not even what is
+    /// allowed to.
     bool same_code(const Pair& pair, std::uint8_t differing) const {
         const ResultRow& before = *out_.baseline_row(pair);
         const ResultRow& after = *out_.candidate_row(pair);
-        return before.code != 0 && before.code == after.code && differing == 0 &&
+        bool equal = before.code != 0;
+        for (const std::size_t side : {0U, 1U}) {
+            for_each_run(out_, side, pair, [&](const ResultRow& row) { equal = equal && row.code == before.code; });
+        }
+        return equal && differing == 0 &&
                (out_.settings.by == MatchBy::config ||
                 out_.baseline->text(before.configuration) == out_.candidate->text(after.configuration)) &&
                ((allowed_ & facet_bit(Facet::casting)) == 0 ||
                 out_.baseline->text(out_.baseline->problem_of(before).key) == out_.candidate->text(out_.candidate->problem_of(after).key));
     }
 
-    /// Whether it is allowed or not. Most pairs are of the origins of the pair before.
+    /// Of any process of the one side to any of the other, whether it is allowed or not.
     std::uint8_t differences(const Pair& pair) {
-        const std::pair origins{out_.baseline_row(pair)->origin, out_.candidate_row(pair)->origin};
+        unsigned bits = 0;
+        for_each_run(out_, 0, pair, [&](const ResultRow& before) {
+            for_each_run(out_, 1, pair, [&](const ResultRow& after) { bits |= differences(before, after); });
+        });
+        return static_cast<std::uint8_t>(bits);
+    }
+
+    /// Most rows are of the origins of the rows before.
+    std::uint8_t differences(const ResultRow& before, const ResultRow& after) {
+        const std::pair origins{before.origin, after.origin};
         if (last_origins_ != origins) {
             last_origins_ = origins;
             last_differences_ = differences(out_.baseline->origins[origins.first], out_.candidate->origins[origins.second]);
@@ -150,6 +165,13 @@ private:
     std::uint8_t last_differences_ = 0;
 };
 
+/// What became slower is among these, if anything is: what lost on the candidate's side alone.
+std::string dropped_after_text(const Comparison& comparison) {
+    return comparison.dropped_after == 0 ? ""
+                                         : fmt::format(" ({} in the candidate alone, where {} may have become slower)",
+                                                       comparison.dropped_after, comparison.dropped_after == 1 ? "it" : "they");
+}
+
 }  // namespace
 
 Comparison compare(const ResultRows& baseline, const ResultRows& candidate, const CompareSettings& settings) {
@@ -167,7 +189,7 @@ void judge_memory(Comparison& comparison) {
         pair.low = pair.ratio;
         pair.high = pair.ratio;
         pair.error = 0;
-        pair.verdict = pair.differs != 0 ? Verdict::ambiguous : judge(pair, comparison.settings.threshold, comparison.settings.margin);
+        pair.verdict = pair.differs != 0 ? Verdict::ambiguous : judge(comparison, pair);
     }
     comparison.coverage = 1;
 }
@@ -180,6 +202,13 @@ std::vector<std::string> remarks_on(const Comparison& comparison) {
             pairs == 1 ? "the one pair that both measured is the same code, launched alike: no change made it slower"
                        : fmt::format("all {} pairs that both measured are the same code, launched alike: no change made one of them slower",
                                      pairs));
+    }
+    if (comparison.dropped > 0) {
+        const bool one = comparison.dropped == 1;
+        remarks.push_back(
+            fmt::format("{} trial{} not compared, for a race dropped {}{}; {}sweeps with --strategy exhaustive measure all alike",
+                        comparison.dropped, one ? " is" : "s are", one ? "it" : "them", dropped_after_text(comparison),
+                        comparison.settings.by == MatchBy::best ? "" : fmt::format("{} compares the winners, and ", by_best(comparison))));
     }
     if (const auto both_ways = std::ranges::count_if(comparison.pairs, &Pair::is_of_both_ways)) {
         remarks.push_back(fmt::format(
@@ -202,6 +231,10 @@ std::vector<std::string> remarks_on(const Comparison& comparison) {
         }
     }
     return remarks;
+}
+
+Verdict judge(const Comparison& comparison, const Pair& pair) {
+    return judge(pair, comparison.threshold_of(pair), comparison.settings.margin);
 }
 
 Verdict judge(const Pair& pair, double threshold, double margin) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,9 @@ inline constexpr NameTable<Facet, 5> facet_names{{"device", "driver", "casting",
 inline constexpr NameTable<Verdict, 7> verdict_names{{"faster", "same", "same code", "slower", "ambiguous", "missing", "new"}};
 inline constexpr NameTable<Evidence, 7> evidence_names{{"paired", "processes", "rounds", "fresh_rounds", "quantiles", "exact", "none"}};
 
+struct Comparison;
+struct Pair;
+
 struct CompareSettings {
     MatchBy by = MatchBy::config;
     Metric metric = Metric::latency;
@@ -43,7 +47,8 @@ struct CompareSettings {
     double run_to_run_us = 0.02;      // the same in microseconds: what the shortest kernels differ by
     bool judge_same_code = false;     // as if it were not known: how often compare is wrong is counted so
     std::vector<Facet> across;
-    bool of_policy = false;  // a gate's, which says in its policy what may differ
+    bool of_policy = false;                                               // a gate's, which says in its policy what may differ
+    std::function<double(const Comparison&, const Pair&)> own_threshold;  // a pair's, in place of `threshold`; empty: none has one
 };
 
 inline constexpr std::uint32_t no_row = UINT32_MAX;
@@ -78,15 +83,15 @@ struct Pair {
 
 /// How much two runs of the same code differ here.
 struct RunToRun {
-    double deviation = 0;       // of log(ratio); what was used
+    double deviation = 0;       // of log(ratio); what was used, where processes do not tell
     std::size_t copies = 0;     // problems whose copy both files measured
     double copy_ratio = 1;      // their median: has the device itself become slower?
     double copy_deviation = 0;  // of log(ratio) of the copies about their median
     double shift_variance = 0;  // of log(copy_ratio)
     double spread = 0;          // of the densest half of the pairs' ratios, beyond what rounds explain
 
-    /// Intervals are wider by this on either side: what the copies moved by beyond one deviation, which `deviation` accounts for already.
-    double shift() const { return std::max(0.0, std::abs(std::log(copy_ratio)) - deviation - 2 * std::sqrt(shift_variance)); }
+    /// Intervals are wider by this on either side: what the copies moved by beyond their noise and what runs are taken to differ by.
+    double shift(double assumed) const { return std::max(0.0, std::abs(std::log(copy_ratio)) - assumed - 2 * std::sqrt(shift_variance)); }
 };
 
 /// What an empty launch took. Times are compared as if it had taken the same in every process.
@@ -106,19 +111,25 @@ struct Comparison {
     RunToRun run_to_run;
     Floors floors;
     Control control;
-    std::array<std::size_t, 2> processes{1, 1};  // the most that measured a trial of the side
-    double of_a_run = 0;                         // usual standard deviation of log(time) from run to run, of all that is known
-    double usual_degrees = 8;                    // of freedom of of_a_run, beside those of the runs that are to be
-    double coverage = 0;                         // of each interval
-    bool side_by_side = false;                   // both sides were measured in the same rounds
-    std::uint64_t dropped = 0;                   // trials that a race dropped on either side: too few rounds to compare their times
-    std::uint64_t failed_both = 0;               // trials that neither side has a value of
-    std::string not_comparable;                  // one line; empty: it could be compared
+    std::array<std::vector<std::uint32_t>, 2> repeats;  // by side: repeats_of its rows (judge/match.h)
+    std::array<std::size_t, 2> processes{1, 1};         // the most that measured a trial of the side
+    double of_a_run = 0;                                // usual standard deviation of log(time) from run to run, of all that is known
+    double usual_degrees = 8;                           // of freedom of of_a_run, beside those of the runs that are to be
+    double coverage = 0;                                // of each interval
+    bool side_by_side = false;                          // both sides were measured in the same rounds
+    std::uint64_t dropped = 0;                          // trials that a race dropped on either side: too few rounds to compare their times
+    std::uint64_t dropped_after = 0;                    // of these, what was dropped on the candidate's side alone
+    std::uint64_t failed_both = 0;                      // trials that neither side has a value of
+    std::string not_comparable;                         // one line; empty: it could be compared
 
     std::uint64_t count(Verdict verdict) const;
     const ResultRow* baseline_row(const Pair& pair) const;
     const ResultRow* candidate_row(const Pair& pair) const;
-    /// What the floor moved by between the two rows, where that is taken off.
+    /// Several processes measured a side: what they differ by is known, and nothing is assumed of it.
+    bool repeated() const { return processes[0] + processes[1] > 2; }
+    /// The least change of the pair that is called faster or slower.
+    double threshold_of(const Pair& pair) const;
+    /// What the floor moved by between the two sides, in the mean over their processes, where that is taken off.
     double floor_change_us(const Pair& pair) const;
     /// All that were measured on both sides are of the same code.
     bool all_same_code() const;
@@ -139,11 +150,14 @@ Comparison compare(const ResultRows& baseline, const ResultRows& candidate, cons
 /// Sets the verdicts on memory, which has no noise, of pairs whose values are set.
 void judge_memory(Comparison& comparison);
 
-/// Lines about the whole: that all is the same code; of times from the store of winners how many, since when, and how to measure them.
+/// Lines about the whole: that all is the same code; how many trials a race dropped; of times from the store of winners how many, since
+/// when, and how to measure them.
 std::vector<std::string> remarks_on(const Comparison& comparison);
 
 /// The verdict on a pair that was measured on both sides, for a threshold of its own. Pairs of the same code are never slower.
 Verdict judge(const Pair& pair, double threshold, double margin);
+/// The same by the comparison's settings.
+Verdict judge(const Comparison& comparison, const Pair& pair);
 
 /// "faster", …; of memory "less" and "more".
 std::string_view verdict_word(Verdict verdict, Metric metric);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "judge/comparable.h"
+#include "judge/match.h"
 #include "measure/statistics.h"
 
 namespace normtune {
@@ -23,8 +24,21 @@ const ResultRow* Comparison::candidate_row(const Pair& pair) const {
     return pair.candidate == no_row ? nullptr : &candidate->rows[pair.candidate];
 }
 
+double Comparison::threshold_of(const Pair& pair) const {
+    return settings.own_threshold ? settings.own_threshold(*this, pair) : settings.threshold;
+}
+
 double Comparison::floor_change_us(const Pair& pair) const {
-    return floors.above(1, candidate_row(pair)->process) - floors.above(0, baseline_row(pair)->process);
+    const auto above = [&](std::size_t side) {
+        double sum = 0;
+        int runs = 0;
+        for_each_run(*this, side, pair, [&](const ResultRow& row) {
+            sum += floors.above(side, row.process);
+            ++runs;
+        });
+        return runs > 0 ? sum / runs : 0;
+    };
+    return above(1) - above(0);
 }
 
 bool Comparison::all_same_code() const {

@@ -199,7 +199,20 @@ void look_at_bits(Fit& fit) {
     }
 }
 
+/// A launcher's rule is for data that is in cache, or for data that is not.
+void require_all_cold_or_hot(const Group& group) {
+    const auto cold = [](const ProblemRanking* ranking) { return ranking->winner->measurement->cold; };
+    const auto other =
+        std::ranges::find_if(group.rankings, [&](const ProblemRanking* it) { return cold(it) != cold(group.rankings.front()); });
+    if (other != group.rankings.end()) {
+        const ProblemRanking* const first = group.rankings.front();
+        throw InputError(fmt::format("{}: {} was measured cold, {} on data in cache; fit one kind at a time", group.operation,
+                                     (cold(first) ? first : *other)->problem().key(), (cold(first) ? *other : first)->problem().key()));
+    }
+}
+
 Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits& traits) {
+    require_all_cold_or_hot(group);
     Fit out;
     out.operation = group.operation;
     out.problem = group.rankings.front()->problem().operation;

@@ -84,7 +84,7 @@ struct Fits {
 };
 
 /// One an operation, in the order of the records. `runs` are of one device and have to outlive the fits. Throws
-/// InputError: nothing measured, or no shape left to fit to.
+/// InputError: nothing measured, cold and hot of one operation, or no shape left to fit to.
 /// `fresh`: problem_ranking.h.
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh = {});
 

@@ -27,8 +27,8 @@ GateCase judge_case(const Policy& policy, const Comparison& comparison, const Pa
     GateCase out;
     out.comparison = &comparison;
     out.pair = &pair;
-    out.threshold = policy.threshold_of(comparison, pair);
-    out.verdict = pair.judged() && !std::isnan(pair.ratio) ? judge(pair, out.threshold, policy.margin) : pair.verdict;
+    out.threshold = comparison.threshold_of(pair);
+    out.verdict = pair.verdict;
     if (comparison.settings.metric == Metric::memory && out.verdict == Verdict::slower && !(pair.ratio > 1 + 1e-9)) {
         out.verdict = Verdict::same;  // a threshold of 0 means more than nothing
     }
@@ -121,8 +121,7 @@ GateVerdict judge_gate(const Policy& policy, std::span<const Comparison> compari
     }
     for (std::size_t i = 0; i < expired.size(); ++i) {
         if (expired[i]) {
-            out.remarks.push_back(fmt::format("a known regression ({}) was known until {} and is no longer excused", policy.known[i].reason,
-                                              policy.known[i].until));
+            out.remarks.push_back(policy.known[i].run_out_text());
         }
     }
     for (const Comparison& comparison : comparisons) {

@@ -15,8 +15,7 @@ namespace {
 
 class LatencyJudging {
 public:
-    explicit LatencyJudging(Comparison& comparison)
-        : out_(comparison), rows_{comparison.baseline, comparison.candidate}, repeats_{repeats_of(*rows_[0]), repeats_of(*rows_[1])} {}
+    explicit LatencyJudging(Comparison& comparison) : out_(comparison), rows_{comparison.baseline, comparison.candidate} {}
 
     void run() {
         out_.floors = find_floors(out_);
@@ -35,14 +34,14 @@ public:
         }
         out_.of_a_run = of_runs_.empty() ? 0 : std::sqrt(median(of_runs_));
         set_intervals(out_, judged_);
-        if (!repeated() && !out_.control.known()) {
+        if (!out_.repeated() && !out_.control.known()) {
             find_both_ways(out_, judged_);
         }
-        if (!repeated()) {
+        if (!out_.repeated()) {
             find_unstable(out_, judged_);
         }
         for (Pair* pair : judged_) {
-            pair->verdict = judge(*pair, out_.settings.threshold, out_.settings.margin);
+            pair->verdict = judge(out_, *pair);
         }
     }
 
@@ -61,18 +60,13 @@ private:
         for (std::size_t side = 0; side < 2; ++side) {
             processes_.clear();
             double sum = 0;
-            std::uint32_t row = at[side];
-            do {
-                const ResultRow& one = rows_[side]->rows[row];
-                if (usable(one, Metric::latency) && !one.dropped) {
-                    Estimate of_one = of_row(*rows_[side], one, fresh);
-                    const double us = std::exp(of_one.center);
-                    sum += of_one.center;
-                    of_one.center = std::log(std::max(us - out_.floors.above(side, one.process), us / 2));
-                    processes_.push_back(of_one);
-                }
-                row = repeats_[side].empty() ? at[side] : repeats_[side][row];
-            } while (row != at[side]);
+            for_each_run(out_, side, pair, [&](const ResultRow& one) {
+                Estimate of_one = of_row(*rows_[side], one, fresh);
+                const double us = std::exp(of_one.center);
+                sum += of_one.center;
+                of_one.center = std::log(std::max(us - out_.floors.above(side, one.process), us / 2));
+                processes_.push_back(of_one);
+            });
             runs[side] = processes_.size();
             raw[side] = sum / static_cast<double>(runs[side]);
             sides[side] = runs[side] == 1 ? processes_.front() : estimate_from_processes(processes_);
@@ -96,10 +90,8 @@ private:
                                         : estimate_from_quantiles(double{row.p20_us}, row.p50_us, double{row.p80_us}, row.rounds_taken);
     }
 
-    bool repeated() const { return out_.processes[0] + out_.processes[1] > 2; }
-
     void moderate() {
-        if (repeated()) {
+        if (out_.repeated()) {
             for (Estimate& side : sides_) {
                 if (!side.of_processes) {  // one process: what processes scatter by is not its rounds' to tell
                     side = {side.center, 0, 0, 1, true};
@@ -107,7 +99,7 @@ private:
             }
         }
         const UsualNoise usual(sides_);
-        if (repeated()) {
+        if (out_.repeated()) {
             out_.usual_degrees = 2 * usual.degrees();
         }
         for (Estimate& side : sides_) {
@@ -133,6 +125,10 @@ private:
         out_.run_to_run = find_run_to_run(out_, ratios);
     }
 
+    /// What two runs of the same code are taken to differ by, of log(ratio) and in µs; of several runs a side the estimates have it.
+    double assumed() const { return out_.repeated() ? 0 : out_.run_to_run.deviation; }
+    double assumed_us() const { return out_.repeated() ? 0 : out_.settings.run_to_run_us; }
+
     struct Between {
         double variance = 0;
         double degrees = 0;
@@ -143,16 +139,15 @@ private:
         const double disturbed = disturbance(out_, pair);
         const Control& control = out_.control;
         if (control.known()) {
-            const double scatter = repeated() ? 0 : control.variance_at(us);
+            const double scatter = out_.repeated() ? 0 : control.variance_at(us);
             return {scatter + control.shift_variance_at(us) + disturbed * disturbed, control.degrees};
         }
         // How much of a floor's change a kernel shows is known to a quarter of it.
         constexpr double unsure = 0.25;
         constexpr double usual_degrees = 30;  // it rests on copies and pairs, many of them
         const RunToRun& noise = out_.run_to_run;
-        const double in_us = std::hypot(repeated() ? 0 : out_.settings.run_to_run_us, unsure * out_.floor_change_us(pair)) / us;
-        const double relative = repeated() ? 0 : noise.deviation;
-        return {relative * relative + in_us * in_us + noise.shift_variance + disturbed * disturbed, usual_degrees};
+        const double in_us = std::hypot(assumed_us(), unsure * out_.floor_change_us(pair)) / us;
+        return {assumed() * assumed() + in_us * in_us + noise.shift_variance + disturbed * disturbed, usual_degrees};
     }
 
     void set_error(std::size_t i) {
@@ -172,16 +167,16 @@ private:
         pair.degrees = static_cast<float>(std::clamp(std::floor(degrees), 1.0, double{most_degrees}));
         pair.error = std::sqrt(variance);
         // Whatever moved the copies may have moved the kernels as much, where no control says better.
-        pair.shift = control.known() ? 0 : static_cast<float>(std::max(out_.run_to_run.shift(), launch_shift(out_, pair)));
+        pair.shift =
+            control.known() ? 0 : static_cast<float>(std::max(out_.run_to_run.shift(assumed()), launch_shift(out_, pair, assumed_us())));
         const double beyond = std::max(0.0, std::abs(change) - double{pair.shift});
         pair.p = std::min(1.0, 2 * student_t_tail(beyond / pair.error, static_cast<int>(pair.degrees)));
-        const double runs = repeated() ? 2 / (1.0 / before.rounds + 1.0 / after.rounds) : 1;
+        const double runs = out_.repeated() ? 2 / (1.0 / before.rounds + 1.0 / after.rounds) : 1;
         of_runs_.push_back(variance * runs / 2);
     }
 
     Comparison& out_;
     std::array<const ResultRows*, 2> rows_;
-    std::array<std::vector<std::uint32_t>, 2> repeats_;  // of a row the next one of its trial, in a circle; empty: no trial has two
     std::vector<Pair*> judged_;
     std::vector<Estimate> sides_;  // before and after, in turn
     std::vector<Estimate> processes_;

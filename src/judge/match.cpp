@@ -80,7 +80,10 @@ bool better(const ResultRow& row, const ResultRow& other, const CompareSettings&
     if ((row.rank == 1) != (other.rank == 1)) {
         return row.rank == 1;
     }
-    return settings.metric == Metric::latency ? row.p50_us < other.p50_us : row.memory_mib < other.memory_mib;
+    if (std::isnan(row.p50_us) != std::isnan(other.p50_us)) {
+        return std::isnan(other.p50_us);
+    }
+    return std::isnan(row.p50_us) ? row.memory_mib < other.memory_mib : row.p50_us < other.p50_us;
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ PairPattern read_pattern(const YamlNode& node) {
 
 Policy::Threshold read_threshold(const YamlNode& node) {
     only_keys_with(node, std::array<std::string_view, 1>{"percent"});
-    return {read_pattern(node), percent(node.require("percent"))};
+    Policy::Threshold out{read_pattern(node), percent(node.require("percent"))};
+    out.pairs.metric = out.pairs.metric.value_or(Metric::latency);  // it stands for `percent`; `memory_percent` is another key
+    return out;
 }
 
 Policy::Known read_known(const YamlNode& node) {
@@ -137,13 +139,17 @@ CompareSettings Policy::settings(Metric metric) const {
     out.run_to_run = run_to_run;
     out.across = across;
     out.of_policy = true;
+    if (!thresholds.empty()) {
+        out.own_threshold = [entries = thresholds](const Comparison& comparison, const Pair& pair) {
+            const auto found = std::ranges::find_if(entries, [&](const Threshold& entry) { return entry.pairs.matches(comparison, pair); });
+            return found != entries.end() ? found->threshold : comparison.settings.threshold;
+        };
+    }
     return out;
 }
 
-double Policy::threshold_of(const Comparison& comparison, const Pair& pair) const {
-    const auto found = std::find_if(thresholds.begin(), thresholds.end(),
-                                    [&](const Threshold& threshold_entry) { return threshold_entry.pairs.matches(comparison, pair); });
-    return found != thresholds.end() ? found->threshold : comparison.settings.threshold;
+std::string Policy::Known::run_out_text() const {
+    return fmt::format("a known regression ({}) was known until {} and is no longer excused", reason, until);
 }
 
 double Policy::threshold_of(const PolicySubject& subject) const {

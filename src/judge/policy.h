@@ -63,18 +63,19 @@ struct Policy {
         PairPattern pairs;
         double threshold = 0;
     };
-    std::vector<Threshold> thresholds;  // the first that matches holds
+    std::vector<Threshold> thresholds;  // the first that matches holds; one that names no metric is of latency
 
     struct Known {
         PairPattern pairs;
         std::string until;  // "2026-12-31": the last day on which it holds
         std::string reason;
+        /// Of one that has run out, and whose regression is there.
+        std::string run_out_text() const;
     };
     std::vector<Known> known;
 
     CompareSettings settings(Metric metric) const;
-    double threshold_of(const Comparison& comparison, const Pair& pair) const;
-    /// The same of a subject's latency.
+    /// Of a subject's latency.
     double threshold_of(const PolicySubject& subject) const;
 };
 

@@ -74,6 +74,11 @@ private:
     UsualNoise usual_;
 };
 
+/// A trial is another one cold than on data in cache.
+std::pair<bool, std::string> trial_of(const Record& record) {
+    return {record.measurement->cold, record.trial_key()};
+}
+
 /// The newest rounds of a trial that were taken beside the winner's, in a sweep after the first.
 class FreshRounds {
 public:
@@ -81,7 +86,7 @@ public:
         for (std::size_t i = 0; i < sweeps.size(); ++i) {
             for (const Record& record : sweeps[i].records) {
                 if (measured(record)) {
-                    sweeps_[i].emplace(record.trial_key(), &*record.measurement);
+                    sweeps_[i].emplace(trial_of(record), &*record.measurement);
                 }
             }
         }
@@ -90,8 +95,8 @@ public:
     /// Of the trial and the winner; null: there are none.
     std::pair<const Measurement*, const Measurement*> of(const Record& record, const Record& winner) const {
         for (std::size_t i = sweeps_.size(); i-- > 0;) {
-            const auto its = sweeps_[i].find(record.trial_key());
-            const auto best = sweeps_[i].find(winner.trial_key());
+            const auto its = sweeps_[i].find(trial_of(record));
+            const auto best = sweeps_[i].find(trial_of(winner));
             if (its != sweeps_[i].end() && best != sweeps_[i].end()) {
                 return {its->second, best->second};
             }
@@ -100,7 +105,7 @@ public:
     }
 
 private:
-    std::vector<std::unordered_map<std::string, const Measurement*>> sweeps_;
+    std::vector<std::map<std::pair<bool, std::string>, const Measurement*>> sweeps_;
 };
 
 Standing standing_of(const Record& record, const Record& winner, const RunNoise& noise, const FreshRounds& fresh) {
@@ -115,7 +120,7 @@ Standing standing_of(const Record& record, const Record& winner, const RunNoise&
         standing.high = ratio * std::exp(half_width);
     };
     const auto by_rounds = [&](std::span<const double> its, std::span<const double> best) {
-        set(median(its) / median(best), paired_half_width(its, best));
+        set(paired_ratio(its, best), paired_half_width(its, best));
     };
     const Measurement& its = *record.measurement;
     const Measurement& best = *winner.measurement;
@@ -166,11 +171,12 @@ void WantedAgain::add(const ProblemRanking& ranking, const Standing* standing) {
     if (standing == nullptr || !standing->dropped) {
         return;
     }
-    auto found =
-        std::find_if(wanted_.begin(), wanted_.end(), [&](const TrialsAgain& it) { return it.problem.same_work(ranking.problem()); });
+    const bool cold = ranking.winner->measurement->cold;
+    auto found = std::find_if(wanted_.begin(), wanted_.end(),
+                              [&](const TrialsAgain& it) { return it.cold == cold && it.problem.same_work(ranking.problem()); });
     if (found == wanted_.end()) {
         const Configuration& winner = *ranking.winner->candidate.configuration();
-        found = wanted_.insert(found, {ranking.problem(), ranking.winner->measurement->cold, {winner}});
+        found = wanted_.insert(found, {ranking.problem(), cold, {winner}});
     }
     const Configuration& wanted = *standing->record->candidate.configuration();
     if (std::find(found->configurations.begin(), found->configurations.end(), wanted) == found->configurations.end()) {

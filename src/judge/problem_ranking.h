@@ -10,7 +10,8 @@
 
 namespace normtune {
 
-/// A time over the winner's, an estimate: of the fresh rounds that both have, in the finals or since, else of the p50 of their own rounds.
+/// A time over the winner's, an estimate: of the fresh rounds that both have, in the finals or since, by the mean logarithm of the paired
+/// ratios, else of the p50 of their own rounds.
 struct TimeRatio {
     double ratio = 1;
     double low = 1;  // 95% interval of the ratio: wide where there are few rounds
@@ -64,7 +65,7 @@ struct TrialsAgain {
     std::vector<Configuration> configurations;
 };
 
-/// Collects the trials whose times rest on few rounds, once each, by problem.
+/// Collects the trials whose times rest on few rounds, once each, by problem, cold and hot apart.
 class WantedAgain {
 public:
     /// Null, and what was not dropped, is none.

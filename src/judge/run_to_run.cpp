@@ -6,6 +6,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "judge/match.h"
 #include "measure/statistics.h"
 
 namespace normtune {
@@ -17,6 +18,20 @@ constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
 constexpr double most_floor_change_us = 2;     // more is no launch but a busy machine
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
 constexpr double other_copy = 0.04;            // what the best of several copies in one run and the best in another lie apart, at most
+
+/// What the copy took beside the pair's trial, as the trial's own time is taken: the mean over the processes of the side, without what
+/// their floors were above the baseline's. NaN: it was not measured.
+double copy_us(const Comparison& comparison, const Pair& pair, std::size_t side) {
+    double logs = 0;
+    int runs = 0;
+    for_each_run(comparison, side, pair, [&](const ResultRow& row) {
+        if (const double us = double{row.limit_us} - comparison.floors.above(side, row.process); us > 0) {
+            logs += std::log(us);
+            ++runs;
+        }
+    });
+    return runs > 0 ? std::exp(logs / runs) : no_value;
+}
 
 /// log(ratio) of the copies, one a problem.
 std::vector<double> copy_changes(const Comparison& comparison) {
@@ -30,11 +45,10 @@ std::vector<double> copy_changes(const Comparison& comparison) {
         if (!pair.judged()) {
             continue;
         }
-        const ResultRow& before = *comparison.baseline_row(pair);
-        const double a = double{before.limit_us};
-        const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
+        const double a = copy_us(comparison, pair, 0);
+        const double b = copy_us(comparison, pair, 1);
         if (a > 0 && b > 0) {
-            Sum& sum = sums[before.problem];
+            Sum& sum = sums[comparison.baseline_row(pair)->problem];
             sum.log_ratio += std::log(b / a);
             sum.shortest_us = sum.count == 0 ? std::min(a, b) : std::min({sum.shortest_us, a, b});
             ++sum.count;
@@ -105,17 +119,23 @@ Floors find_floors(const Comparison& comparison) {
     return out;
 }
 
-/// As far as both files tell.
+/// In all processes of both sides, as far as they tell.
 bool same_copy(const Comparison& comparison, const Pair& pair) {
-    const auto before = comparison.baseline_row(pair)->copy;
-    const auto after = comparison.candidate_row(pair)->copy;
-    return before == 0 || after == 0 || before == after;
+    std::uint8_t told = 0;
+    bool same = true;
+    for (const std::size_t side : {0U, 1U}) {
+        for_each_run(comparison, side, pair, [&](const ResultRow& row) {
+            same = same && (row.copy == 0 || told == 0 || row.copy == told);
+            told = row.copy == 0 ? told : row.copy;
+        });
+    }
+    return same;
 }
 
 double disturbance(const Comparison& comparison, const Pair& pair) {
     constexpr double usual_deviations = 2;
-    const double a = double{comparison.baseline_row(pair)->limit_us};
-    const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
+    const double a = copy_us(comparison, pair, 0);
+    const double b = copy_us(comparison, pair, 1);
     if (!(a >= shortest_copy_us && b >= shortest_copy_us)) {
         return 0;
     }
@@ -125,14 +145,14 @@ double disturbance(const Comparison& comparison, const Pair& pair) {
     return std::max(0.0, change - usually - (same_copy(comparison, pair) ? 0 : other_copy));
 }
 
-double launch_shift(const Comparison& comparison, const Pair& pair) {
-    const double a = double{comparison.baseline_row(pair)->limit_us};
-    const double b = double{comparison.candidate_row(pair)->limit_us} - comparison.floor_change_us(pair);
+double launch_shift(const Comparison& comparison, const Pair& pair, double assumed_us) {
+    const double a = copy_us(comparison, pair, 0);
+    const double b = copy_us(comparison, pair, 1);
     if (!(a > 0 && b > 0 && std::min(a, b) < shortest_copy_us)) {
         return 0;
     }
     // Two copies of the same problem scatter as two kernels do.
-    const double moved_us = std::max(0.0, std::abs(b - a) - comparison.settings.run_to_run_us);
+    const double moved_us = std::max(0.0, std::abs(b - a) - assumed_us);
     return std::log1p(moved_us / std::min(pair.before, pair.after));
 }
 

@@ -18,12 +18,13 @@ struct RatioSample {
 /// From the copies that both files measured (no change of a kernel moves them) and from the densest half of the pairs.
 RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSample> ratios);
 
-/// log(ratio) of the copy in the pair's own rounds beyond what copies usually change by: how much the machine was disturbed then.
+/// log(ratio) of the copy in the rounds of the pair's own processes beyond what copies usually change by: how much the machine was
+/// disturbed then.
 double disturbance(const Comparison& comparison, const Pair& pair);
 
 /// By how much log(ratio) may be off because launching became slower or faster on this machine: what a copy that is
-/// mostly launch changed by in µs, over the pair's time. 0 where the copy is longer.
-double launch_shift(const Comparison& comparison, const Pair& pair);
+/// mostly launch changed by beyond `assumed_us`, over the pair's time. 0 where the copy is longer.
+double launch_shift(const Comparison& comparison, const Pair& pair, double assumed_us);
 
 /// Length of the shortest interval that holds half of the values, as a normal's standard deviation. A second cluster,
 /// of trials that did change, does not widen it.

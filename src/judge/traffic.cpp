@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -175,16 +176,23 @@ std::optional<double> time_at(const TrafficPlace& place, const LossOn& loss_on) 
 }
 
 std::vector<TrafficSite> traffic_sites(const std::vector<const std::vector<ShapeLosses>*>& shapes, const std::vector<std::string>& models) {
-    std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::int64_t>, std::map<std::int64_t, TrafficSite::Point>>
-        found;
+    struct Newest {
+        TrafficSite::Point point;
+        std::string_view started;
+    };
+    std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::int64_t>, std::map<std::int64_t, Newest>> found;
     for (const std::vector<ShapeLosses>* list : shapes) {
         for (const ShapeLosses& shape : *list) {
             for (const ProblemRanking* ranking : shape.rankings) {
                 const Problem& problem = ranking->problem();
                 for (const Use& use : problem.uses) {
                     if (use.tokens > 0 && problem.shape.rows % use.tokens == 0 && is_chosen(use.model, models)) {
-                        found[{use.model, use.site, shape.cols, problem.shape.row_stride, problem.shape.rows / use.tokens}][use.tokens] = {
-                            use.tokens, &shape, time_of(*ranking->winner)};
+                        Newest& newest =
+                            found[{use.model, use.site, shape.cols, problem.shape.row_stride, problem.shape.rows / use.tokens}][use.tokens];
+                        const std::string_view started = ranking->results->environment.started;
+                        if (newest.point.shape == nullptr || started >= newest.started) {
+                            newest = {{use.tokens, &shape, time_of(*ranking->winner)}, started};
+                        }
                     }
                 }
             }
@@ -194,8 +202,8 @@ std::vector<TrafficSite> traffic_sites(const std::vector<const std::vector<Shape
     for (const auto& [key, points] : found) {
         TrafficSite& site = out.emplace_back();
         std::tie(site.model, site.site, site.cols, site.row_stride, site.rows_per_token) = key;
-        for (const auto& [tokens, point] : points) {
-            site.points.push_back(point);
+        for (const auto& [tokens, newest] : points) {
+            site.points.push_back(newest.point);
         }
     }
     return out;

@@ -50,7 +50,7 @@ using LossOn = std::function<double(const ShapeLosses&)>;
 std::optional<double> time_at(const TrafficPlace& place, const LossOn& loss_on);
 
 /// The sites of the operation's problems whose model matches one of `models` (empty: all), over the shapes of both lists, in the order of
-/// their names.
+/// their names. Of several runs of a problem the newest holds.
 std::vector<TrafficSite> traffic_sites(const std::vector<const std::vector<ShapeLosses>*>& shapes, const std::vector<std::string>& models);
 
 /// What a launcher takes over all batches that can be judged, as the sum over the sites of their times a token, one launch a site.

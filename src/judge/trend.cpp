@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -140,14 +141,24 @@ private:
         }
         trend.regression = trend.in_newest && std::expm1(trend.slower) >= trend.threshold;
         for (const Policy::Known& known : policy_.known) {
-            if (trend.regression && known.pairs.matches(subject) && today_ <= known.until) {
-                trend.regression = false;
-                trend.known = fmt::format("known until {}: {}", known.until, known.reason);
+            if (!trend.regression || !known.pairs.matches(subject)) {
+                continue;
             }
+            if (today_ > known.until) {
+                run_out_.insert(&known);
+                continue;
+            }
+            trend.regression = false;
+            trend.known = fmt::format("known until {}: {}", known.until, known.reason);
         }
     }
 
     void remark(Trend& out) const {
+        for (const Policy::Known& known : policy_.known) {
+            if (run_out_.contains(&known)) {
+                out.remarks.push_back(known.run_out_text());
+            }
+        }
         const std::size_t told = out.series.size() - out.too_short;
         if (out.too_short > 0) {
             out.remarks.push_back(fmt::format("{} of {} series have fewer than {} nights, which is too few to tell a change", out.too_short,
@@ -169,6 +180,7 @@ private:
     std::string today_;
     std::vector<double> noise_;  // by run
     std::map<std::string_view, std::uint32_t> newest_;
+    std::set<const Policy::Known*> run_out_;
 };
 
 }  // namespace

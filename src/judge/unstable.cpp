@@ -42,7 +42,7 @@ void find_unstable(const Comparison& comparison, std::span<Pair* const> judged) 
     std::vector<MovedPair> slower;
     std::vector<MovedPair> faster;
     for (Pair* const pair : judged) {
-        const Verdict verdict = judge(*pair, settings.threshold, settings.margin);
+        const Verdict verdict = judge(comparison, *pair);
         if (verdict == Verdict::slower || verdict == Verdict::faster) {
             const double beyond = std::abs(std::log(pair->ratio)) - double{pair->shift};
             const double tail = student_t_tail(beyond / std::hypot(pair->error, unstable_deviation), most_degrees);

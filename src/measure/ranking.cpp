@@ -96,6 +96,10 @@ Ranking rank(std::span<const Entrant> entrants, double confidence, double least_
     return ranking;
 }
 
+double paired_ratio(std::span<const double> rounds_us, std::span<const double> over_us) {
+    return std::exp(mean(log_ratios(rounds_us, over_us)));
+}
+
 double paired_half_width(std::span<const double> rounds_us, std::span<const double> over_us, double confidence) {
     const std::vector<double> logs = log_ratios(rounds_us, over_us);
     if (logs.size() < 2) {

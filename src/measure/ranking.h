@@ -32,7 +32,10 @@ bool significantly_slower(std::span<const double> slower_us, std::span<const dou
 /// in the trimmed mean: where kernels switch between two states from round to round, medians jump and means do not.
 Ranking rank(std::span<const Entrant> entrants, double confidence = 0.95, double least_effect = 0.0);
 
-/// Half the confidence interval of the mean logarithm of the paired ratios. Infinite where fewer than two rounds pair.
+/// The ratio whose logarithm is the mean of the logarithms of the paired ratios. At least one round pairs.
+double paired_ratio(std::span<const double> rounds_us, std::span<const double> over_us);
+
+/// Half the confidence interval of paired_ratio's logarithm. Infinite where fewer than two rounds pair.
 double paired_half_width(std::span<const double> rounds_us, std::span<const double> over_us, double confidence = 0.95);
 
 /// How well those that tie are known beside the winner: the median, over them, of two standard errors of the mean

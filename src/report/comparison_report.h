@@ -15,6 +15,8 @@
 
 namespace normtune {
 
+struct GateVerdict;  // judge/gate.h
+
 /// The verdict and geometric means first. Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted
 /// alone.
 std::vector<Section> comparison_sections(const Comparison& comparison, const Summary& summary, std::size_t most);
@@ -23,8 +25,8 @@ std::vector<Section> comparison_sections(const Comparison& comparison, const Sum
 /// GitHub takes.
 std::string comparison_markdown(const Comparison& comparison, const Summary& summary, std::size_t most);
 
-/// schemas/comparison.schema.json.
-void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary);
+/// schemas/comparison.schema.json. `gate`: what a gate made of it and of the other metrics; null: there was none.
+void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary, const GateVerdict* gate = nullptr);
 
 /// One line a pair, RFC 4180.
 void write_comparison_csv(TextSink& out, const Comparison& comparison);

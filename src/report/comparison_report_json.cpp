@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/gate.h"
 #include "report/comparison_report.h"
 #include "report/json_document.h"
 #include "support/csv.h"
@@ -82,9 +83,30 @@ json extremes_json(const Comparison& comparison, const std::vector<const Pair*>&
     });
 }
 
+json gate_json(const GateVerdict& verdict) {
+    const auto case_json = [](const GateCase& it) {
+        const Metric metric = it.comparison->settings.metric;
+        return json{{"metric", metric_names.name(metric)},
+                    {"problem", it.comparison->text(*it.pair, &RowProblem::key)},
+                    {"configuration", it.comparison->configuration(*it.pair)},
+                    {"verdict", verdict_word(it.verdict, metric)},
+                    {"before", number(it.pair->before)},
+                    {"after", number(it.pair->after)},
+                    {"ratio", number(it.pair->ratio)},
+                    {"threshold", it.threshold},
+                    {"result", gate_result_names.name(it.result)},
+                    {"known", it.known},
+                    {"reason", it.reason}};
+    };
+    return {{"policy", verdict.policy},
+            {"result", gate_result_names.name(verdict.result)},
+            {"remarks", verdict.remarks},
+            {"cases", json_list(verdict.cases, case_json)}};
+}
+
 }  // namespace
 
-void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary) {
+void write_comparison_json(TextSink& out, const Comparison& comparison, const Summary& summary, const GateVerdict* gate) {
     const CompareSettings& settings = comparison.settings;
     json counts = json::object();
     for (std::size_t i = 0; i < verdict_names.names.size(); ++i) {
@@ -100,43 +122,45 @@ void write_comparison_json(TextSink& out, const Comparison& comparison, const Su
         const int count = settings.metric == Metric::latency ? comparison.runs_to_find(change) : 0;
         return json_if(count > 0, count);
     };
-    write_json_document(out, comparison_schema_version,
-                        {{"baseline", side_json(*comparison.baseline)},
-                         {"candidate", side_json(*comparison.candidate)},
-                         {"settings",
-                          {{"by", match_by_names.name(settings.by)},
-                           {"metric", metric_names.name(settings.metric)},
-                           {"unit", settings.metric == Metric::latency ? "us" : "MiB"},
-                           {"threshold", settings.threshold},
-                           {"margin", settings.margin},
-                           {"false_discoveries", settings.false_discoveries},
-                           {"across", json_list(settings.across, [](Facet facet) { return facet_names.name(facet); })}}},
-                         {"run_to_run",
-                          {{"deviation", noise.deviation},
-                           {"copies", noise.copies},
-                           {"copy_ratio", noise.copy_ratio},
-                           {"copy_deviation", noise.copy_deviation},
-                           {"spread", noise.spread}}},
-                         {"floor_us", {{"before", number(comparison.floors.before_us)}, {"after", number(comparison.floors.after_us)}}},
-                         {"control",
-                          {{"pairs", control.pairs},
-                           {"shift", json_if(control.known(), control.shift)},
-                           {"shift_us", json_if(control.known(), control.shift_us)},
-                           {"deviation", json_if(control.known(), control.deviation)},
-                           {"deviation_us", json_if(control.known(), control.deviation_us)}}},
-                         {"processes", {{"before", comparison.processes[0]}, {"after", comparison.processes[1]}}},
-                         {"runs_to_find", {{"1%", runs(0.01)}, {"2%", runs(0.02)}}},
-                         {"coverage", comparison.coverage},
-                         {"dropped", comparison.dropped},
-                         {"failed_both", comparison.failed_both},
-                         {"counts", std::move(counts)},
-                         {"groups", json_list(summary.groups, group_json)},
-                         {"worst", extremes_json(comparison, summary.worst)},
-                         {"best", extremes_json(comparison, summary.best)},
-                         {"pairs", json::array()}},
-                        "pairs", comparison.pairs.size(), [&](std::size_t i, std::string_view margin) {
-                            write_json(out, pair_json(comparison, comparison.pairs[i]), margin);
-                        });
+    json members{{"baseline", side_json(*comparison.baseline)},
+                 {"candidate", side_json(*comparison.candidate)},
+                 {"settings",
+                  {{"by", match_by_names.name(settings.by)},
+                   {"metric", metric_names.name(settings.metric)},
+                   {"unit", settings.metric == Metric::latency ? "us" : "MiB"},
+                   {"threshold", settings.threshold},
+                   {"margin", settings.margin},
+                   {"false_discoveries", settings.false_discoveries},
+                   {"across", json_list(settings.across, [](Facet facet) { return facet_names.name(facet); })}}},
+                 {"run_to_run",
+                  {{"deviation", noise.deviation},
+                   {"copies", noise.copies},
+                   {"copy_ratio", noise.copy_ratio},
+                   {"copy_deviation", noise.copy_deviation},
+                   {"spread", noise.spread}}},
+                 {"floor_us", {{"before", number(comparison.floors.before_us)}, {"after", number(comparison.floors.after_us)}}},
+                 {"control",
+                  {{"pairs", control.pairs},
+                   {"shift", json_if(control.known(), control.shift)},
+                   {"shift_us", json_if(control.known(), control.shift_us)},
+                   {"deviation", json_if(control.known(), control.deviation)},
+                   {"deviation_us", json_if(control.known(), control.deviation_us)}}},
+                 {"processes", {{"before", comparison.processes[0]}, {"after", comparison.processes[1]}}},
+                 {"runs_to_find", {{"1%", runs(0.01)}, {"2%", runs(0.02)}}},
+                 {"coverage", comparison.coverage},
+                 {"dropped", comparison.dropped},
+                 {"failed_both", comparison.failed_both},
+                 {"counts", std::move(counts)},
+                 {"groups", json_list(summary.groups, group_json)},
+                 {"worst", extremes_json(comparison, summary.worst)},
+                 {"best", extremes_json(comparison, summary.best)},
+                 {"pairs", json::array()}};
+    if (gate != nullptr) {
+        members["gate"] = gate_json(*gate);
+    }
+    write_json_document(
+        out, comparison_schema_version, std::move(members), "pairs", comparison.pairs.size(),
+        [&](std::size_t i, std::string_view margin) { write_json(out, pair_json(comparison, comparison.pairs[i]), margin); });
 }
 
 void write_comparison_csv(TextSink& out, const Comparison& comparison) {

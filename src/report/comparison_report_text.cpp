@@ -20,6 +20,10 @@ std::string side_text(const ResultRows& side) {
                        for_terminal(devices));
 }
 
+std::string threshold_text(const CompareSettings& settings) {
+    return fmt::format("{:.3g}%{}", settings.threshold * 100, settings.own_threshold ? " (or the policy's own threshold of the pair)" : "");
+}
+
 }  // namespace
 
 std::string verdict_counts(const Summary& summary, Metric metric) {
@@ -71,13 +75,13 @@ std::vector<std::string> pair_cells(const Comparison& comparison, const Pair& pa
 
 std::string method_text(const Comparison& comparison) {
     if (comparison.settings.metric == Metric::memory) {
-        return fmt::format("Memory has no noise: a change of {:.3g}% or more counts.", comparison.settings.threshold * 100);
+        return fmt::format("Memory has no noise: a change of {} or more counts.", threshold_text(comparison.settings));
     }
     const RunToRun& noise = comparison.run_to_run;
     std::string out = fmt::format(
-        "A change counts from {:.3g}% on and where its interval leaves out no change. Intervals are corrected for the "
+        "A change counts from {} on and where its interval leaves out no change. Intervals are corrected for the "
         "number of pairs (each misses with probability {:.2g}), so that at most {:.3g}% of the calls are expected to be false.",
-        comparison.settings.threshold * 100, 1 - comparison.coverage, comparison.settings.false_discoveries * 100);
+        threshold_text(comparison.settings), 1 - comparison.coverage, comparison.settings.false_discoveries * 100);
     const Floors& floors = comparison.floors;
     if (std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
                     [&](const Pair& pair) { return pair.both() && comparison.floor_change_us(pair) != 0; })) {
@@ -100,7 +104,7 @@ std::string method_text(const Comparison& comparison) {
             " The two of a pair were measured right after one another, in turn, in the same rounds of up to {} process{}: the change is "
             "the mean of their differences, and its interval is what processes differ by.",
             comparison.processes[0], comparison.processes[0] == 1 ? "" : "es");
-    } else if (comparison.processes[0] + comparison.processes[1] > 2) {
+    } else if (comparison.repeated()) {
         out += fmt::format(" Up to {} processes measured a trial before and {} after; what they differ by was measured.",
                            comparison.processes[0], comparison.processes[1]);
     } else if (!control.known()) {
@@ -178,10 +182,6 @@ Section pairs_section(const Comparison& comparison, std::size_t most) {
 
 std::string count_remarks(const Comparison& comparison) {
     std::string out;
-    if (comparison.dropped > 0) {
-        out += fmt::format("{} trial{} not compared, for a race dropped {}; --strategy exhaustive measures all alike\n",
-                           grouped(comparison.dropped), comparison.dropped == 1 ? " is" : "s are", comparison.dropped == 1 ? "it" : "them");
-    }
     if (comparison.failed_both > 0) {
         out += fmt::format("{} trial{} failed on both sides, or on the only side that has {}\n", grouped(comparison.failed_both),
                            comparison.failed_both == 1 ? "" : "s", comparison.failed_both == 1 ? "it" : "them");

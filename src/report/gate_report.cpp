@@ -9,6 +9,7 @@
 
 #include "judge/summary.h"
 #include "report/comparison_report.h"
+#include "support/csv.h"
 #include "support/escape.h"
 
 namespace normtune {
@@ -205,7 +206,36 @@ std::string gate_junit(const GateVerdict& verdict) {
             "</testsuite>\n",
             for_xml(name), suite.tests, suite.failures, suite.skipped, suite.cases);
     }
+    if (!verdict.remarks.empty()) {  // of no single suite
+        out += "  <testsuite name=\"remarks\" tests=\"0\" failures=\"0\" errors=\"0\" skipped=\"0\" time=\"0\">\n    <system-out>";
+        for (const std::string& remark : verdict.remarks) {
+            out += for_xml(remark) + "\n";
+        }
+        out += "</system-out>\n  </testsuite>\n";
+    }
     return out + "</testsuites>\n";
+}
+
+void write_gate_csv(TextSink& out, const GateVerdict& verdict) {
+    out += "result,metric,verdict,problem,configuration,before,after,ratio,ratio_low,ratio_high,threshold,reason\r\n";
+    for (const GateCase& it : verdict.cases) {
+        const auto number = [&](double Pair::*member) { return csv_number(it.pair->*member, 6); };
+        const Metric metric = it.comparison->settings.metric;
+        std::vector<std::string> cells{std::string(word(it.result)),
+                                       std::string(metric_names.name(metric)),
+                                       std::string(verdict_word(it.verdict, metric)),
+                                       std::string(it.comparison->text(*it.pair, &RowProblem::key)),
+                                       it.comparison->configuration(*it.pair),
+                                       number(&Pair::before),
+                                       number(&Pair::after),
+                                       number(&Pair::ratio),
+                                       number(&Pair::low),
+                                       number(&Pair::high),
+                                       csv_number(it.threshold, 6),
+                                       it.reason};
+        std::ranges::transform(cells, cells.begin(), [](const std::string& cell) { return report_for_terminal(for_terminal(cell)); });
+        out += csv_line(cells);
+    }
 }
 
 std::string gate_annotations(const GateVerdict& verdict) {

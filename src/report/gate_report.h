@@ -6,6 +6,7 @@
 
 #include "judge/gate.h"
 #include "report/sections.h"
+#include "support/text_sink.h"
 
 namespace normtune {
 
@@ -18,6 +19,9 @@ std::string gate_markdown(const GateVerdict& verdict);
 /// JUnit XML as Jenkins and GitLab read it: a test suite a metric, op and mode, a test case a pair. What is
 /// inconclusive, and what is a known regression, is a skipped case with its reason.
 std::string gate_junit(const GateVerdict& verdict);
+
+/// One line a pair and metric, RFC 4180; `before` and `after` in us, of memory in MiB.
+void write_gate_csv(TextSink& out, const GateVerdict& verdict);
 
 /// GitHub's workflow commands: an annotation for each of the first ten cases that fail (it shows no more of a step), one for the rest.
 std::string gate_annotations(const GateVerdict& verdict);

@@ -25,7 +25,7 @@ struct Winner {
     };
     std::vector<Gain> over_heuristics;  // all of space/heuristics.h, in its order; no ratio: none measured obeys it
     double over_worst = 1;              // time of the slowest passed configuration / the winner's
-};                                      // times: the medians of the finalists' fresh rounds between finalists, else p50
+};                                      // times over the winner's: judge/problem_ranking.h
 
 /// One a problem that was ranked, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results, Whose whose = Whose::all);

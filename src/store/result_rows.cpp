@@ -1,7 +1,10 @@
 #include "store/result_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -210,6 +213,53 @@ void append(ResultRows& into, const ResultRows& more) {
     }
 }
 
+/// When the trials of a file were measured, and what they took, as any other file of the same run has it.
+class TimesOfRun {
+public:
+    TimesOfRun(std::string file, const ResultRows& rows) : file_(std::move(file)) {
+        for (const ResultRow& row : rows.rows) {
+            if (row.process == 0 && !std::isnan(row.p50_us)) {  // a CSV has no times of further processes
+                const std::hash<std::string_view> hash;
+                const std::array<std::size_t, 3> names{hash(rows.text(rows.problem_of(row).key)),
+                                                       hash(rows.text(rows.origin_of(row).device)), hash(rows.text(row.configuration))};
+                trials_[(names[0] * 31 + names[1]) * 31 + names[2]] = {row.timestamp, {double{row.p20_us}, row.p50_us, double{row.p80_us}}};
+            }
+        }
+    }
+
+    const std::string& file() const { return file_; }
+
+    /// No two runs take each trial in the same second and in the same time.
+    bool same_run(const TimesOfRun& other) const {
+        bool any = false;
+        for (const auto& [trial, taken] : trials_) {
+            if (const auto found = other.trials_.find(trial); found != other.trials_.end()) {
+                if (!taken.same(found->second)) {
+                    return false;
+                }
+                any = true;
+            }
+        }
+        return any;
+    }
+
+private:
+    struct Taken {
+        std::int64_t timestamp = 0;
+        std::array<double, 3> us{};
+
+        /// But for the digits that a CSV has.
+        bool same(const Taken& other) const {
+            constexpr double least_us = 1e-4;
+            return timestamp == other.timestamp && std::ranges::equal(us, other.us, [](double a, double b) {
+                       return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= least_us + 1e-6 * a;
+                   });
+        }
+    };
+    std::string file_;
+    std::unordered_map<std::size_t, Taken> trials_;  // by a hash of problem, device and configuration
+};
+
 ResultRows read_rows_file(const std::string& file) {
     const std::unique_ptr<ByteSource> source = open_source(file);
     std::string ahead(4096, '\0');
@@ -241,8 +291,20 @@ ResultRows rows_of(const Results& results, std::string name) {
 ResultRows read_result_rows(const std::string& path) {
     const std::vector<std::string> files = files_of(path);
     ResultRows rows = read_rows_file(files.front());
+    if (files.size() == 1) {
+        return rows;
+    }
+    std::vector<TimesOfRun> runs{{files.front(), rows}};
     for (std::size_t i = 1; i < files.size(); ++i) {
-        append(rows, read_rows_file(files[i]));
+        const ResultRows more = read_rows_file(files[i]);
+        runs.emplace_back(files[i], more);
+        const auto twice =
+            std::ranges::find_if(runs.begin(), runs.end() - 1, [&](const TimesOfRun& it) { return it.same_run(runs.back()); });
+        if (twice != runs.end() - 1) {
+            throw InputError(fmt::format("{}: {} and {} are of one run, which is one process and no two; leave one of the files out", path,
+                                         twice->file(), files[i]));
+        }
+        append(rows, more);
         rows.name = path;
     }
     return rows;

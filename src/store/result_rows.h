@@ -102,7 +102,7 @@ ResultRows rows_of(const Results& results, std::string name);
 ResultRows rows_of_runs(std::span<const Results> runs, std::string name);
 
 /// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv, and one that has
-/// neither for the results (files, and folders of runs) in it, each a process of its own.
+/// neither for the results (files, and folders of runs) in it, each a process of its own; two files of one run are refused.
 /// All but what Liger prints is streamed. Throws InputError "file:line: …".
 ResultRows read_result_rows(const std::string& path);
 /// The same of text in memory.

@@ -56,6 +56,18 @@ TEST(BothWays, AsManyFasterAsSlowerAreAmbiguousAndSaySo) {
     EXPECT_EQ(remarks[0].find("24 pairs moved"), 0U) << remarks[0];
 }
 
+TEST(BothWays, IsAskedAtTheThresholdThatAPolicyHasForThePair) {
+    const Compared it(one_each(0.05, 0.05));
+    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {percent: 1}\n"}) {
+        const Policy policy = parse_policy("name: p\n" + of_policy, "policy.yaml");
+        const Comparison comparison = compare(it.before, it.after, policy.settings(Metric::latency));
+        EXPECT_EQ(std::ranges::count_if(comparison.pairs, &Pair::is_of_both_ways), 24) << of_policy;
+        const GateVerdict verdict = judge_gate(policy, {&comparison, 1}, "2026-11-21");
+        EXPECT_EQ(verdict.count(GateResult::fail), 0U) << of_policy;
+        EXPECT_EQ(verdict.result, GateResult::inconclusive) << of_policy;
+    }
+}
+
 TEST(BothWays, WhatMovedFurtherThanTheOthersIsCalled) {
     const Compared it(one_each(0.05, 0.02));
     EXPECT_EQ(it.slower(), 12U);

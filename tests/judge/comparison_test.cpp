@@ -100,6 +100,24 @@ TEST(Compare, TrialsThatARaceDroppedAreCountedAndLeftOut) {
     EXPECT_NE(of_gate.find("no trial in common that neither's race dropped; by: best in the gate's policy"), std::string::npos) << of_gate;
 }
 
+TEST(Compare, TheMemoryOfTheBestIsThatOfTheFastestWhereNothingIsRanked) {
+    Results results = synthetic_results(six_problems(1));
+    for (std::size_t i = 0; i < results.records.size(); i += 5) {
+        const auto of_problem = std::span(results.records).subspan(i, 5);
+        const auto us = [](const Record& record) { return record.measurement->p50_us; };
+        std::ranges::min_element(of_problem, {}, us)->measurement->memory_bytes *= 4;
+    }
+    CompareSettings settings;
+    settings.by = MatchBy::best;
+    settings.metric = Metric::memory;
+    const ResultRows file = rows(results);
+    const Comparison comparison = compared(file, file, settings);
+    ASSERT_EQ(comparison.pairs.size(), 6U);
+    for (const Pair& pair : comparison.pairs) {
+        EXPECT_EQ(pair.before, 4);
+    }
+}
+
 TEST(Compare, MissingNewAndFailedTrialsAreTold) {
     Results before = synthetic_results(six_problems(1));
     Results after = synthetic_results(six_problems(2));

@@ -92,6 +92,29 @@ TEST(Gate, TheFirstThresholdThatMatchesHolds) {
     EXPECT_EQ(failed("  - {metric: memory, percent: 50}\n"), 2U);
 }
 
+TEST(Gate, AThresholdThatNamesNoMetricIsOfLatency) {
+    const auto more = [](Results& r) { r.records[0].measurement->memory_bytes += 4096; };
+    EXPECT_EQ(GateJudged("name: p\nthresholds:\n  - {percent: 50}\n", more).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged("name: p\nthresholds:\n  - {metric: memory, percent: 50}\n", more).verdict.result, GateResult::pass);
+}
+
+TEST(Gate, WhatARaceDroppedIsTold) {
+    const GateJudged it("name: p\nmetrics: [latency]\n", [](Results& r) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            slow_down(r.records[i], 1.5);
+            r.records[i].measurement->stop_reason = StopReason::dropped;
+        }
+    });
+    EXPECT_EQ(it.verdict.result, GateResult::pass);  // which trials are dropped differs from run to run
+    ASSERT_EQ(it.verdict.remarks.size(), 1U);
+    const std::string told = "3 trials are not compared, for a race dropped them (3 in the candidate alone";
+    EXPECT_EQ(it.verdict.remarks[0].find(told), 0U) << it.verdict.remarks[0];
+    EXPECT_NE(it.verdict.remarks[0].find("by: best in the gate's policy"), std::string::npos) << it.verdict.remarks[0];
+    for (const std::string& report : {gate_sections(it.verdict).front().note, gate_markdown(it.verdict), gate_junit(it.verdict)}) {
+        EXPECT_NE(report.find("3 trials are not compared"), std::string::npos) << report;
+    }
+}
+
 TEST(Gate, WhatIsMissingFailedNewOrAmbiguousIsThePolicys) {
     const auto missing = [](Results& r) { r.records.erase(r.records.begin()); };
     const auto failed = [](Results& r) { r.records[0].outcome = Outcome::incorrect; };

@@ -24,15 +24,20 @@ Results recorded() {
     return results;
 }
 
-Fits fit_with(const Results& results, const std::map<std::int64_t, std::int64_t>& batches, double tolerance, std::size_t most_steps = 0,
-              const std::vector<std::string>& models = {}) {
+Fits fit_runs(std::span<const Results> runs, const std::map<std::int64_t, std::int64_t>& batches, double tolerance,
+              std::size_t most_steps = 0, const std::vector<std::string>& models = {}) {
     FitSettings settings;
     settings.hold_out = HoldOut::parse("none");
     settings.tolerance = tolerance;
     settings.most_steps = most_steps;
     settings.traffic = TokenCounts{"tokens.csv", batches, 0};
     settings.models = models;
-    return fit({&results, 1}, settings, backend_traits(Backend::cuda));
+    return fit(runs, settings, backend_traits(Backend::cuda));
+}
+
+Fits fit_with(const Results& results, const std::map<std::int64_t, std::int64_t>& batches, double tolerance, std::size_t most_steps = 0,
+              const std::vector<std::string>& models = {}) {
+    return fit_runs({&results, 1}, batches, tolerance, most_steps, models);
 }
 
 /// Warps of the configuration: 4 of `narrow`, 16 of `wide`.
@@ -54,6 +59,19 @@ TEST(Traffic, TheLadderIsThatOfTheLeastExpectedTime) {
     EXPECT_EQ(all.fits[0].traffic->ladder.loss(), 0);
     ASSERT_EQ(all.fits[0].traffic->by_steps.size(), 2u);
     EXPECT_GT(all.fits[0].traffic->by_steps[0].loss, 0.05);
+}
+
+TEST(Traffic, OfSeveralRunsTheNewestHoldsWhateverTheirOrder) {
+    Results older = recorded();
+    Results newer = recorded();
+    older.environment.started = "2026-11-20T08:00:00Z";
+    newer.environment.started = "2026-11-21T08:00:00Z";
+    for (Record& record : older.records) {
+        record.measurement->p50_us *= 2;
+    }
+    for (const std::vector<Results>& runs : {std::vector{older, newer}, std::vector{newer, older}}) {
+        EXPECT_NEAR(fit_runs(runs, {{100, 1}}, 0.5).fits[0].traffic->ladder.best_us_per_token, 20.0 / 100, 1e-12);
+    }
 }
 
 TEST(Traffic, NoLadderBeyondTheCapIsTaken) {
@@ -157,6 +175,18 @@ TEST(Traffic, WhatARaceDroppedOnEitherSideOfABatchIsMeasuredAgain) {
     ASSERT_EQ(again.size(), 1u);
     EXPECT_EQ(again[0].problem.shape.rows, 100);
     EXPECT_EQ(again[0].configurations.size(), 2u);  // the winner, and `wide`
+}
+
+TEST(Fit, ColdAndHotAreNotFittedTogether) {
+    const Results cold = recorded();
+    Results hot = cold;
+    for (Record& record : hot.records) {
+        record.measurement->cold = false;
+    }
+    EXPECT_NO_THROW(fit_with(hot, {{100, 1}}, 0.5));
+    const std::vector<Results> both{cold, hot};
+    EXPECT_THROW(fit_runs(both, {{100, 1}}, 0.5), InputError);
+    EXPECT_THROW(fit(both, FitSettings{}, backend_traits(Backend::cuda)), InputError);
 }
 
 TEST(Traffic, ResultsWithoutTokensOfTheirSitesAreRefused) {

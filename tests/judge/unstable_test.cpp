@@ -62,6 +62,18 @@ TEST(Unstable, APairThatMovedAloneIsAmbiguousAndSaysSo) {
     EXPECT_EQ(remarks[0].find("1 pair moved"), 0U) << remarks[0];
 }
 
+TEST(Unstable, IsAskedAtTheThresholdThatAPolicyHasForThePair) {
+    const MovedRuns it({.trials = 1, .slower = 0.03});
+    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {percent: 1}\n"}) {
+        const Policy policy = parse_policy("name: p\n" + of_policy, "policy.yaml");
+        const Comparison comparison = compare(it.before, it.after, policy.settings(Metric::latency));
+        EXPECT_EQ(std::ranges::count_if(comparison.pairs, &Pair::is_maybe_unstable), 1) << of_policy;
+        const GateVerdict verdict = judge_gate(policy, {&comparison, 1}, "2026-11-21");
+        EXPECT_EQ(verdict.count(GateResult::fail), 0U) << of_policy;
+        EXPECT_EQ(verdict.result, GateResult::inconclusive) << of_policy;
+    }
+}
+
 TEST(Unstable, AsManyAsNoUnstableTrialsWouldBeAreCalled) {
     EXPECT_EQ(MovedRuns({.trials = 5, .slower = 0.03}).slower(), 5U);
     EXPECT_EQ(MovedRuns({.trials = 12, .slower = 0.025}).slower(), 12U);
