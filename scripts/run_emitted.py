@@ -69,6 +69,10 @@ def reference(torch, tensors, problem, eps):
     return out
 
 
+def in_clusters(launch):
+    return any(one.get("cluster", [1, 1, 1]) != [1, 1, 1] for one in launch["launches"])
+
+
 def launcher(cupy, folder, launch, storage, workspace):
     """A function that queues all launches of the op on a stream."""
     import numpy
@@ -105,11 +109,22 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="what normtune emit wrote")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    import cupy
-    import torch
+    try:
+        launch = json.loads((arguments.folder / "launch.json").read_text())
+    except (OSError, ValueError) as error:
+        print(f"{arguments.folder}: has no launch.json that can be read: {error}", file=sys.stderr)
+        return 2
+    if in_clusters(launch):
+        print(f"{arguments.folder}: has a kernel that is launched in clusters, which CuPy knows no word for", file=sys.stderr)
+        return 2
+    try:
+        import cupy
+        import torch
+    except (ImportError, OSError) as error:  # OSError: a library of theirs
+        print(f"PyTorch and CuPy (torch, cupy) are needed, of this Python: {error}", file=sys.stderr)
+        return 2
 
     torch.manual_seed(arguments.seed)
-    launch = json.loads((arguments.folder / "launch.json").read_text())
     problem = parse_problem(launch["problem"])
     storage, tensors = make_tensors(torch, launch)
     wanted = reference(torch, tensors, problem, launch["eps"])

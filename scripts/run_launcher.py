@@ -3,7 +3,7 @@
 
     scripts/run_launcher.py [--normtune build/bin/normtune] [--results results/h100/llama3.json.gz] [--cols 4096] [--arch sm_90]
 
-Forwards of rms_norm in bf16 on so many columns, at each number of rows that the results have. Ends with 1 where a value is wrong.
+Forwards of rms_norm in bf16 on so many columns, at each number of rows on which a kernel of normtune's own won. Ends with 1 where a value is wrong.
 """
 
 import argparse
@@ -26,11 +26,11 @@ def output(*words, cwd):
 
 
 def winners(normtune, work, cols):
-    """{(mode, rows): configuration} of rms_norm in bf16 on so many columns, contiguous rows, of results.json in `work`."""
+    """{(mode, rows): configuration} of normtune's own winners of rms_norm in bf16 on so many columns, contiguous rows, of results.json in `work`."""
     found = json.loads(output(normtune, "best", "results.json", "--format", "json", cwd=work))["runs"][0]["winners"]
     return {(w["problem"]["mode"], w["problem"]["rows"]): w["configuration"] for w in found
             if w["problem"]["key"] == f"rms_norm/{w['problem']['mode']}/bf16/llama/{w['problem']['rows']}x{cols}"
-            and w["problem"]["mode"] in ("forward", "backward")}
+            and w["problem"]["mode"] in ("forward", "backward") and "configuration" in w}
 
 
 def compile_launcher(normtune, work, cols, multiprocessors, cxx):
@@ -67,7 +67,7 @@ def main():
         (work / "results.json").write_bytes(gzip.decompress(text) if arguments.results.suffix == ".gz" else text)
         forwards = {rows: c for (mode, rows), c in winners(normtune, work, arguments.cols).items() if mode == "forward"}
         if not forwards:
-            sys.exit(f"{arguments.results} has no forward of rms_norm in bf16 on {arguments.cols} columns")
+            sys.exit(f"{arguments.results} has no forward of rms_norm in bf16 on {arguments.cols} columns that a kernel of normtune's own won")
         compile_launcher(normtune, work, arguments.cols, 1, arguments.cxx)
         emitted = {rows: emit(normtune, work, "forward", rows, arguments.cols, c["key"], arguments.arch) for rows, c in forwards.items()}
         return subprocess.run(["./launcher", *run_words(emitted)], cwd=work).returncode

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -102,7 +104,8 @@ public:
             return;
         }
         const auto [end, error] = std::from_chars(cell_.data(), cell_.data() + cell_.size(), value);
-        if (error != std::errc{} || end != cell_.data() + cell_.size() || value < least || value > most) {
+        const bool as_integer = error == std::errc{} && end == cell_.data() + cell_.size();
+        if ((!as_integer && !parse_decimal(value)) || value < least || value > most) {
             fail(fmt::format("a whole number from {} to {} belongs there", least, most));
         }
     }
@@ -131,6 +134,18 @@ public:
     }
 
 private:
+    /// "34.0": pandas makes floating-point numbers of a column of whole ones where a cell is empty.
+    template <Whole T>
+    bool parse_decimal(T& value) const {
+        constexpr double most_exact = 0x1p53;
+        const double number = csv_real(cell_).value_or(std::numeric_limits<double>::quiet_NaN());
+        if (!(std::abs(number) <= most_exact) || number != std::floor(number) || !std::in_range<T>(static_cast<std::int64_t>(number))) {
+            return false;
+        }
+        value = static_cast<T>(number);
+        return true;
+    }
+
     [[noreturn]] void fail(std::string_view wanted) const {
         throw InputError(fmt::format("{} is {}; {}", name_, quoted_for_message(cell_), wanted));
     }

@@ -17,6 +17,7 @@
 #include "trial/candidate.h"
 #include "trial/field.h"
 #include "trial/measurement.h"
+#include "trial/record_fields.h"
 
 namespace normtune {
 namespace {
@@ -72,6 +73,17 @@ HistoryTimes no_times() {
 void add(HistoryBatch& batch, const JsonReader& in, const std::string& name, std::string code, const HistoryTimes& times) {
     if (name.empty() || has_control(name)) {
         in.fail("has a name that is none");
+    }
+    const auto told = [](double us) { return std::isfinite(us) ? us : 0; };
+    Measurement quantiles;
+    quantiles.p20_us = told(times.p20_us);
+    quantiles.p50_us = times.p50_us;
+    quantiles.p80_us = told(times.p80_us);
+    if (const std::string flaw = fields::flaw_of(quantiles); !flaw.empty()) {
+        in.fail(flaw);
+    }
+    if (times.low_us > times.high_us) {
+        in.fail(fmt::format("the interval from {} to {} us is out of order", times.low_us, times.high_us));
     }
     batch.points.push_back({trial_of(name), std::move(code), times});
 }

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <random>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,21 +42,31 @@ void check_writable(const std::string& folder) {
     }
 }
 
+/// Makes a new folder "BEGIN1f3aEND"; returns 0, or the system's error. It fails on anything that is there: no other process has it, on
+/// whatever machine or in whatever container that runs.
+int create_at_random(const std::string& begin, std::string_view end, std::string& path) {
+    std::random_device random;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        path = fmt::format("{}{:04x}{}", begin, random() & 0xffffu, end);
+        if (::mkdir(path.c_str(), 0777) == 0) {
+            return 0;
+        }
+        if (errno != EEXIST) {
+            return errno;
+        }
+    }
+    return EEXIST;
+}
+
 std::string create_default() {
     std::string stamp = utc_timestamp();
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-    std::random_device random;
     create_parents("results", "results");
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        std::string path = fmt::format("results/run-{}-{:04x}", stamp, random() & 0xffffu);
-        if (::mkdir(path.c_str(), 0777) == 0) {  // fails on anything that is there, so nothing is ever written over
-            return path;
-        }
-        if (errno != EEXIST) {
-            fail_to_create(path, errno);
-        }
+    std::string path;
+    if (const int error = create_at_random(fmt::format("results/run-{}-", stamp), "", path); error != 0) {
+        fail_to_create(path, error);
     }
-    fail_to_create("results/run-" + stamp, EEXIST);
+    return path;
 }
 
 /// Leftovers of a run that was killed before its journal began do not count.
@@ -65,6 +78,51 @@ bool is_empty(const std::string& folder) {
     }
     return std::all_of(fs::begin(entries), fs::end(entries),
                        [](const fs::directory_entry& entry) { return is_temporary_name(entry.path().filename().string()); });
+}
+
+[[noreturn]] void fail_to_fill(const std::string& folder, int error) {
+    throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(error)));
+}
+
+/// 0, or the system's error: EEXIST where something is there.
+int move_to_new(const fs::path& from, const fs::path& to) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return errno;
+    }
+    std::error_code ignored;  // a file system that does not know how
+    if (fs::exists(fs::symlink_status(to, ignored))) {
+        return EEXIST;
+    }
+    return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+/// All that is in a folder into another one that holds nothing else, or nothing of it. In the order of names: results.json and launch.json,
+/// without which nobody takes a folder for a whole one, come last.
+void move_entries(const fs::path& from, const fs::path& to) {
+    std::vector<fs::path> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+        names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    int error = is_empty(to.string()) ? 0 : ENOTEMPTY;
+    std::size_t moved = 0;
+    while (error == 0 && moved < names.size()) {
+        error = move_to_new(from / names[moved], to / names[moved]);
+        moved += error == 0 ? 1 : 0;
+    }
+    if (error == 0) {
+        error = sync_folder(to.string());
+    }
+    if (error != 0) {
+        std::error_code ignored;
+        while (moved > 0) {
+            fs::remove_all(to / names[--moved], ignored);
+        }
+        fail_to_fill(to.string(), error);
+    }
 }
 
 }  // namespace
@@ -93,34 +151,31 @@ std::string create_run_folder(const std::string& out) {
             fmt::format("{}: holds a run already; go on with it by --resume {}, or give --out a new folder", out, for_shell(out)));
     }
     if (!is_empty(out)) {
-        throw InputError(fmt::format("{}: is not empty; --out needs a new or empty folder (--resume goes on with a run)", out));
+        throw InputError(fmt::format("{}: is not empty; --out needs a new or empty folder", out));
     }
     check_writable(out);
     return out;
 }
 
 void fill_folder(const std::string& folder, const std::function<void(const std::string&)>& write) {
-    const fs::path named = fs::canonical(folder);  // what a link leads to
-    const std::string beside = (named.parent_path() / fmt::format("{}{}.tmp", temporary_prefix, ::getpid())).string();
-    std::error_code error;
-    fs::remove_all(beside, error);  // left by a killed process of the same id
-    if (::mkdir(beside.c_str(), 0777) != 0) {
-        throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(errno)));
+    std::string filled;
+    if (const int error = create_at_random(folder + "/" + std::string(temporary_prefix), ".tmp", filled); error != 0) {
+        fail_to_fill(folder, error);
     }
+    std::error_code ignored;
     try {
-        write(beside);
-        if (::rename(beside.c_str(), named.c_str()) != 0) {  // onto an empty folder it takes that one's place
-            throw SystemError(fmt::format("{}: the folder cannot be filled: {}", folder, system_reason(errno)));
-        }
+        write(filled);
+        move_entries(filled, folder);
+        fs::remove(filled, ignored);
     } catch (const SystemError& failure) {
-        fs::remove_all(beside, error);
+        fs::remove_all(filled, ignored);
         std::string why = failure.what();  // names the file as it was to be
-        if (const std::size_t place = why.find(beside); place != std::string::npos) {
-            why.replace(place, beside.size(), folder);
+        if (const std::size_t place = why.find(filled); place != std::string::npos) {
+            why.replace(place, filled.size(), folder);
         }
         throw SystemError(why);
     } catch (...) {
-        fs::remove_all(beside, error);
+        fs::remove_all(filled, ignored);
         throw;
     }
 }

@@ -32,8 +32,8 @@ private:
     Descriptor folder_;  // open: while it is, no other folder gets its number
 };
 
-/// Fills a folder that is there and empty with what `write` leaves in the folder that it is given: in one step, or it stays empty.
-/// Throws SystemError, and what `write` throws.
+/// Fills a folder that is there and empty with what `write` leaves in the folder that it is given, which is a temporary one in it: all of
+/// it once it is whole, or it stays empty. The folder itself stays as it is. Throws SystemError, and what `write` throws.
 void fill_folder(const std::string& folder, const std::function<void(const std::string&)>& write);
 void fill_result_folder(const std::string& folder, const Results& results);
 

@@ -28,6 +28,7 @@ import limits  # noqa: E402
 import package_times  # noqa: E402
 import planted_bugs  # noqa: E402
 import run_emitted  # noqa: E402
+import run_launcher  # noqa: E402
 
 
 def trial(**changes):
@@ -393,6 +394,40 @@ class RunEmitted(unittest.TestCase):
         problem = run_emitted.parse_problem("fused_add_rms_norm/full/bf16/gemma/64x128/offset1")
         self.assertTrue(problem["fused"])
         self.assertEqual((problem["mode"], problem["casting"], problem["offset"], problem["in_place"]), ("full", "gemma", 1, False))
+
+    def test_what_is_missing_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            whole, broken = folder / "whole", folder / "broken"
+            for made, text in ((whole, '{"launches": []}'), (broken, '{"launches":')):
+                made.mkdir()
+                (made / "launch.json").write_text(text)
+            for given, told in ((folder / "none", f"{folder}/none: has no launch.json"), (folder, f"{folder}: has no launch.json"),
+                                (broken, f"{broken}: has no launch.json"), (whole, "PyTorch and CuPy (torch, cupy) are needed")):
+                said = io.StringIO()
+                with unittest.mock.patch.object(sys, "argv", ["run_emitted.py", str(given)]), contextlib.redirect_stderr(said), \
+                        unittest.mock.patch.dict(sys.modules, {"cupy": None}):
+                    self.assertEqual(run_emitted.main(), 2)
+                self.assertTrue(said.getvalue().startswith(told) and said.getvalue().count("\n") == 1, said.getvalue())
+
+    def test_clusters_are_refused(self):
+        for cluster, told in (({"cluster": [2, 1, 1]}, True), ({"cluster": [1, 1, 1]}, False), ({}, False)):
+            self.assertEqual(run_emitted.in_clusters({"launches": [{}, cluster]}), told)
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "launch.json").write_text(json.dumps({"launches": [{"cluster": [2, 1, 1]}]}))
+            said = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", ["run_emitted.py", folder]), contextlib.redirect_stderr(said):
+                self.assertEqual(run_emitted.main(), 2)
+            self.assertEqual(said.getvalue(), f"{folder}: has a kernel that is launched in clusters, which CuPy knows no word for\n")
+
+
+class RunLauncher(unittest.TestCase):
+    def test_where_another_provider_won_there_is_no_launch(self):
+        def winner(rows, **more):
+            return {"problem": {"mode": "forward", "rows": rows, "key": f"rms_norm/forward/bf16/llama/{rows}x4096"}, **more}
+        found = {"runs": [{"winners": [winner(8, configuration={"key": "w4"}), winner(16, provider="liger")]}]}
+        with unittest.mock.patch.object(run_launcher, "output", return_value=json.dumps(found)):
+            self.assertEqual(run_launcher.winners("normtune", ".", 4096), {("forward", 8): {"key": "w4"}})
 
 
 if __name__ == "__main__":

@@ -116,6 +116,21 @@ TEST(CsvTrials, WhatAnOlderFileLacksHasItsDefault) {
     EXPECT_TRUE(read.records.at(2).measurement->cold);
 }
 
+TEST(CsvTrials, WholeNumbersAreReadAsPandasWritesThem) {
+    const std::string csv =
+        std::string(csv_header) + "rank,rounds,samples,registers,offset\n" + trial + "1.0,6.0,6e1,34.0,1.0\n" + trial + ",,,,\n";
+    const Record record = parse_results_csv(csv, "results.csv").records.at(0);
+    EXPECT_EQ(record.measurement->rank, 1);
+    EXPECT_EQ(record.measurement->rounds_taken, 6);
+    EXPECT_EQ(record.measurement->samples, 60);
+    EXPECT_EQ(record.compile->registers, 34);
+    EXPECT_EQ(record.problem.operation.offset, 1);
+    for (const char* cell : {"1.5", "nan", "inf", "-1.0", "1e300", "2147483648.0", "1.0.0"}) {
+        EXPECT_EQ(error_with("rank", cell),
+                  std::string("results.csv:2: rank is '") + cell + "'; a whole number from 0 to 2147483647 belongs there");
+    }
+}
+
 TEST(CsvTrials, ImpossibleValuesAreRefused) {
     EXPECT_EQ(error_with("rank", "1"), "no error");
     EXPECT_EQ(error_with("rank", "first"), "results.csv:2: rank is 'first'; a whole number from 0 to 2147483647 belongs there");

@@ -262,6 +262,26 @@ TEST(HistoryRows, AggregatesAndErrorsOfGoogleBenchmark) {
     EXPECT_EQ(in.batches[0].run.started, "2026-11-21T00:30:00Z");
 }
 
+TEST(HistoryRows, TimesOutOfOrderAreRefused) {
+    const auto google = [](const std::string& counters) {
+        return refusal([&] {
+            parse_benchmarks(R"({"context": {"date": "2026-11-20T23:30:00Z", "host_name": "h"}, "benchmarks": [
+                {"name": "a", "run_type": "iteration", "real_time": 5, "time_unit": "us", )" +
+                                 counters + "}]}",
+                             "g.json", {});
+        });
+    };
+    EXPECT_EQ(google(R"("p20_us": 4, "p80_us": 6, "low_us": 5, "high_us": 5)"), "");
+    EXPECT_EQ(google(R"("p20_us": 5)"), "");
+    EXPECT_NE(google(R"("p20_us": 9, "p80_us": 1)").find("p20_us 9, p50_us 5 and p80_us 1 are out of order"), std::string::npos);
+    EXPECT_NE(google(R"("p80_us": 4)").find("are out of order"), std::string::npos);
+    EXPECT_NE(google(R"("low_us": 6, "high_us": 4)").find("the interval from 6 to 4 us is out of order"), std::string::npos);
+    EXPECT_NE(refusal([] {
+                  parse_benchmarks(R"({"a": {"latency": {"value": 5000, "lower_value": 6000, "upper_value": 4000}}})", "b.json", {});
+              }).find("b.json: a: the interval from 6 to 4 us is out of order"),
+              std::string::npos);
+}
+
 TEST(HistoryRows, BencherSaysNeitherWhenNorOnWhat) {
     const std::string json = bencher_json(night(7));
     EXPECT_NE(refusal([&] { parse_benchmarks(json, "b.json", {}); }).find("--started"), std::string::npos);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -161,9 +162,14 @@ TEST(ResultRows, AFolderStandsForItsResults) {
 
 TEST(ResultRows, AFolderOfRunsIsOneOfEveryProcess) {
     const testing::TemporaryFolder folder;
-    const Results results = sample_results();
+    Results results = sample_results();
     write_results_json(results, folder / "second.json");
     std::filesystem::create_directory(folder / "first");
+    for (Record& record : results.records) {
+        if (record.measurement) {
+            record.measurement->p50_us *= 1.001;
+        }
+    }
     write_results_csv(results, (folder / "first") + "/results.csv");
     const ResultRows rows = read_result_rows(folder.path());
     ASSERT_EQ(rows.rows.size(), 10U);
@@ -174,6 +180,30 @@ TEST(ResultRows, AFolderOfRunsIsOneOfEveryProcess) {
     std::filesystem::remove_all(folder / "first");
     std::filesystem::remove(folder / "second.json");
     EXPECT_THROW(read_result_rows(folder.path()), InputError);
+}
+
+TEST(ResultRows, TwoFilesOfOneRunAreNoTwoProcesses) {
+    const Results results = sample_results();
+    const auto refused = [&](const std::function<void(const testing::TemporaryFolder&)>& write) {
+        const testing::TemporaryFolder folder;
+        write_results_json(results, folder / "llama3.json");
+        write(folder);
+        try {
+            read_result_rows(folder.path());
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string of_csv = refused([&](const auto& folder) { write_results_csv(results, folder / "llama3.csv"); });
+    EXPECT_NE(of_csv.find("llama3.csv and "), std::string::npos) << of_csv;
+    EXPECT_NE(of_csv.find("llama3.json are of one run"), std::string::npos) << of_csv;
+    EXPECT_NE(refused([&](const auto& folder) { write_results_json(results, folder / "copy.json"); }), "");
+    Results later = results;
+    for (Record& record : later.records) {
+        record.timestamp = "2026-11-21T00:00:00Z";
+    }
+    EXPECT_EQ(refused([&](const auto& folder) { write_results_json(later, folder / "later.json"); }), "");
 }
 
 TEST(ResultRows, WhatAFurtherProcessGaveIsARowOfIt) {

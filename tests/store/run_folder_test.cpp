@@ -104,7 +104,7 @@ TEST(RunFolder, RefusesWhatIsInUse) {
     const std::string out = folder / "run";
     fs::create_directory(out);
     write_file_atomically(out + "/notes.txt", "mine");
-    EXPECT_EQ(folder_error(out), out + ": is not empty; --out needs a new or empty folder (--resume goes on with a run)");
+    EXPECT_EQ(folder_error(out), out + ": is not empty; --out needs a new or empty folder");
     write_file_atomically(out + "/journal.jsonl", "");
     EXPECT_EQ(folder_error(out), out + ": holds a run already; go on with it by --resume " + out + ", or give --out a new folder");
     EXPECT_EQ(folder_error(out + "/notes.txt"), out + "/notes.txt: is a file where --out needs a folder");
@@ -136,6 +136,41 @@ TEST(RunFolder, IsFilledWholeOrNotAtAll) {
     EXPECT_THROW(fill_result_folder(used, testing::sample_results()), SystemError);
     EXPECT_EQ(std::distance(fs::directory_iterator(used), fs::directory_iterator{}), 1);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}), 3) << "nothing is left beside it";
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder / "plain"), fs::directory_iterator{}), 3) << "nor in it";
+}
+
+TEST(RunFolder, IsFilledInItsPlace) {
+    const TemporaryFolder folder;
+    const InFolder here(create_run_folder(folder / "mine"));
+    fs::permissions(".", fs::perms::owner_all);  // a mount, or whatever else cannot be replaced by another folder
+    fill_result_folder(create_run_folder("."), testing::sample_results());
+    EXPECT_TRUE(fs::exists("results.json"));
+    EXPECT_EQ(fs::status(folder / "mine").permissions(), fs::perms::owner_all);
+    EXPECT_TRUE(fs::equivalent(".", folder / "mine"));
+}
+
+TEST(RunFolder, IsFilledBesideOthersThatAreFilled) {
+    const TemporaryFolder folder;
+    const std::string one = create_run_folder(folder / "one");
+    const std::string other = create_run_folder(folder / "other");
+    // The same process id, as two containers have it.
+    fill_folder(one, [&](const std::string& place) {
+        write_file_atomically(place + "/a.txt", "one");
+        fill_folder(other, [](const std::string& its) { write_file_atomically(its + "/a.txt", "other"); });
+    });
+    EXPECT_EQ(read_file(one + "/a.txt"), "one");
+    EXPECT_EQ(read_file(other + "/a.txt"), "other");
+    // Both into one folder: the first to end has it.
+    const std::string both = create_run_folder(folder / "both");
+    const auto fill_both = [&] {
+        fill_folder(both, [&](const std::string& place) {
+            write_file_atomically(place + "/a.txt", "late");
+            fill_folder(both, [](const std::string& its) { write_file_atomically(its + "/b.txt", "early"); });
+        });
+    };
+    EXPECT_THROW(fill_both(), SystemError);
+    EXPECT_EQ(std::distance(fs::directory_iterator(both), fs::directory_iterator{}), 1);
+    EXPECT_EQ(read_file(both + "/b.txt"), "early");
 }
 
 }  // namespace

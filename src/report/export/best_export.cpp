@@ -30,6 +30,20 @@ void require_gpu(const DeviceInfo& device) {
     }
 }
 
+InputError nothing_to_export(const LeftOut& left_out) {
+    const std::size_t others = left_out.of_others.size();
+    std::string why;
+    if (others > 0) {
+        why = fmt::format("no kernel of normtune's own has a time on {}{}", left_out.of_others.front(),
+                          others > 1 ? fmt::format(" and {} more", others - 1) : "");
+    }
+    if (others == 0 || !left_out.unnamed.empty()) {
+        why += fmt::format("{}{} needs more than an op, a mode, a dtype, a casting, rows, columns, an offset and a row stride to be named",
+                           why.empty() ? "nothing was ranked, or " : ", and ", why.empty() ? "every problem" : "every other problem");
+    }
+    return InputError("no winner to export: " + why);
+}
+
 }  // namespace
 
 void LeftOut::add(const LeftOut& more) {
@@ -100,9 +114,7 @@ ExportedWinners exported_winners(std::span<const Results> runs, bool any_device,
     }
     std::ranges::copy_if(won, std::back_inserter(out.left_out.of_others), [&](const std::string& key) { return !latest.contains(key); });
     if (out.winners.empty()) {
-        throw InputError(
-            "no winner to export: nothing was ranked, or every problem needs more than an op, a mode, a "
-            "dtype, a casting, rows, columns, an offset and a row stride to be named");
+        throw nothing_to_export(out.left_out);
     }
     std::sort(out.winners.begin(), out.winners.end(), [](const Record* a, const Record* b) { return place(a) < place(b); });
     return out;

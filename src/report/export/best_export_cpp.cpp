@@ -28,8 +28,9 @@ constexpr std::string_view dispatch = R"(struct Choice {
 inline std::optional<Choice> best(Op op, Mode mode, Dtype dtype, Casting casting, std::int64_t rows,
                                   std::int64_t cols, int offset = 0, std::int64_t row_stride = 0) {
     const std::int64_t stride = row_stride == 0 ? cols : row_stride;
-    const auto distance = [](std::int64_t a, std::int64_t b) {
-        return a == b ? 0.0 : std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
+    // Two as near have the same ratio to the last bit, which logarithms of it have not.
+    const auto ratio = [](std::int64_t a, std::int64_t b) {
+        return static_cast<double>(a > b ? a : b) / static_cast<double>(a > b ? b : a);
     };
     const Entry* nearest = nullptr;
     double nearest_cols = 0;
@@ -40,9 +41,9 @@ inline std::optional<Choice> best(Op op, Mode mode, Dtype dtype, Casting casting
             entry.offset != offset || (entry.row_stride != entry.cols) != (stride != cols)) {
             continue;
         }
-        const double by_cols = distance(entry.cols, cols);
-        const double by_rows = distance(entry.rows, rows);
-        const double by_stride = distance(entry.row_stride, stride);
+        const double by_cols = ratio(entry.cols, cols);
+        const double by_rows = ratio(entry.rows, rows);
+        const double by_stride = ratio(entry.row_stride, stride);
         const bool nearer = by_cols != nearest_cols   ? by_cols < nearest_cols
                             : by_rows != nearest_rows ? by_rows < nearest_rows
                                                       : by_stride < nearest_stride;
@@ -93,7 +94,7 @@ std::string winners_cpp(const ExportedWinners& exported) {
     }
     heading += exported.left_out.text("the function's arguments do not name it");
     std::string out = commented(heading, "// ");
-    out += "#pragma once\n\n#include <cmath>\n#include <cstdint>\n#include <optional>\n\nnamespace normtune_best {\n\n";
+    out += "#pragma once\n\n#include <cstdint>\n#include <optional>\n\nnamespace normtune_best {\n\n";
     out += fmt::format(
         "inline constexpr const char* measured_on = \"{}\";  // the device of all these numbers\n"
         "inline constexpr const char* measured_arch = \"{}\";\n\n",

@@ -52,8 +52,9 @@ def _launch(entry, cols: int) -> Launch:
     return Launch(num_warps, num_stages, block_size, rows_per_program, grid, programs_per_sm, waves_per_eu, key)
 
 
-def _distance(a: int, b: int) -> float:
-    return 0.0 if a == b else abs(math.log2(a / b)) if min(a, b) > 0 else math.inf
+def _ratio(a: int, b: int) -> float:
+    # Two as near have the same ratio to the last bit, which logarithms of it have not.
+    return max(a, b) / min(a, b) if min(a, b) > 0 else math.inf
 
 
 def best(op: str, mode: str, dtype: str, casting: str, rows: int, cols: int, offset: int = 0, row_stride: int = 0) -> Launch:
@@ -63,7 +64,7 @@ def best(op: str, mode: str, dtype: str, casting: str, rows: int, cols: int, off
     op, mode, dtype, casting and offset was measured, with rows that follow one another or with rows that do not."""
     stride = row_stride or cols
     measured = WINNERS[op, mode, dtype, casting, offset, stride != cols]
-    nearest = min(measured, key=lambda shape: (_distance(shape[1], cols), _distance(shape[0], rows), _distance(shape[2], stride),
+    nearest = min(measured, key=lambda shape: (_ratio(shape[1], cols), _ratio(shape[0], rows), _ratio(shape[2], stride),
                                                shape[1], shape[0], shape[2]))
     return _launch(measured[nearest], cols)
 
@@ -72,7 +73,7 @@ def launches(op: str, mode: str, dtype: str, casting: str, cols: int, offset: in
     """What ever wins, at any number of rows, on the measured number of columns that is nearest; those alone that differ
     in a word of triton.Config. The rows on which each wins are left to the tuner."""
     measured = WINNERS[op, mode, dtype, casting, offset, strided]
-    nearest = min((shape[1] for shape in measured), key=lambda n: (_distance(n, cols), n))
+    nearest = min((shape[1] for shape in measured), key=lambda n: (_ratio(n, cols), n))
     distinct = {}
     for shape, entry in sorted(measured.items()):
         if shape[1] == nearest:
