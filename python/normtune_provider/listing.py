@@ -21,9 +21,17 @@ class NotInstalled(Missing):
     """Another interpreter may have it."""
 
 
+def text_of(error):
+    """Empty where the error's own __str__ fails."""
+    try:
+        return str(error)
+    except BaseException:  # whatever a provider's class does there
+        return ""
+
+
 def last_line(error):
     """How Python would end its traceback; of a text of many lines the first that says something."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in text_of(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
 
 
@@ -68,7 +76,7 @@ def kernels(asked_as):
             raise Missing(f"there is no {error.filename}") from error
         except ModuleNotFoundError as error:
             raise NotInstalled(f"{error.name or error} is not installed for {sys.executable}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Missing(f"{doing} raises {last_line(error)}") from error
         for kernel in _found[asked_as]:
             for name in ("provider", "key", "claims", "prepare"):
@@ -88,7 +96,7 @@ def _code(kernel):
 def _refusal(kernel, problem):
     claimed = kernel.claims(problem)
     if isinstance(claimed, str):
-        return claimed
+        return claimed or "does not claim it"
     return "" if claimed else "does not claim it"
 
 
@@ -106,7 +114,7 @@ def _providers(asked_as, problems):
                 raise Missing(f"a kernel's key, {key!r}, has characters that cannot be printed")
             try:
                 refusals = [_refusal(kernel, problem) for problem in problems]
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise Missing(f"claims() of {key} raises {last_line(error)}") from error
             entry = {"key": key, "code": _code(kernel), "refusals": refusals}
             if getattr(kernel, "rounding", None) is not None:

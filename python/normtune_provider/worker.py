@@ -112,6 +112,15 @@ def _fault_of(error, usual):
     return usual
 
 
+def _exit(code):
+    """What Python does at its end with the code of a SystemExit: a status, None for 0, or what it prints."""
+    if code is not None and not isinstance(code, int):
+        print(listing.text_of(code) or type(code).__name__, file=sys.stderr)
+        code = 1
+    sys.stderr.flush()
+    os._exit((code or 0) & 0xFF)
+
+
 class _Server:
     def __init__(self):
         self.kernels = {}
@@ -148,10 +157,10 @@ class _Server:
             work()
             return 0
         except SystemExit as end:  # C has no way to pass it on
-            sys.stderr.flush()
-            os._exit(end.code if isinstance(end.code, int) else 1)
+            _exit(end.code)
         except BaseException as error:  # as above
-            text = str(error) if isinstance(error, (Unsupported, listing.Missing)) else listing.last_line(error)
+            own_words = isinstance(error, (Unsupported, listing.Missing)) and listing.text_of(error)
+            text = own_words or listing.last_line(error)
             encoded = text.encode(errors="replace")[: why_bytes - 1] + b"\0"
             ctypes.memmove(why, encoded, len(encoded))
             return _fault_of(error, usual_fault)

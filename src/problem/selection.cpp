@@ -168,6 +168,11 @@ void check_options(const std::vector<Problem>& problems, const Selection& select
             "--in-place: for the modes backward and full (dx over dy) and inference (y over x, in contiguous rows), and none of them is "
             "selected");
     }
+    if (selection.weight_type == WeightType::fp32 && !any([](const Problem& p) {
+            return p.operation.affine && p.operation.dtype != Dtype::fp32;  // all of them have it
+        })) {
+        throw InputError("--weight-dtype fp32: for a gamma beside bf16 or fp16, and nothing that is selected has one");
+    }
     if (selection.residual == ResidualPrecision::fp32 && !any([](const Problem& p) { return p.operation.adds_residual(); })) {
         throw InputError(fmt::format("--residual fp32: for the op {}, which is not selected", ops_with(TensorRole::residual)));
     }

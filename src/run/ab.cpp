@@ -63,17 +63,28 @@ std::string list_of(const std::vector<std::string>& names) {
                        shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
-/// What an entry gives for a problem.
-std::vector<Candidate> candidates_of(const AbSide& side, const AbSide::Entry& entry, const Problem& problem, const DeviceInfo& device) {
+/// The configurations of both sides, beside one another: there two names of one kernel are not both kept.
+SearchSpace own_space(const AbSide& before, const AbSide& after) {
+    std::vector<Configuration> own;
+    for (const AbSide* side : {&before, &after}) {
+        if (side->configuration) {
+            own.push_back(*side->configuration);
+        }
+    }
+    return own.empty() ? SearchSpace{} : space_of(own);
+}
+
+/// What an entry gives for a problem; `own` as own_space.
+std::vector<Candidate> candidates_of(const AbSide& side, const AbSide::Entry& entry, const SearchSpace& own, const Problem& problem,
+                                     const DeviceInfo& device) {
     std::vector<Candidate> out;
     if (entry.folder != nullptr || entry.provider != nullptr) {
         for (const auto& manifest :
              entry.folder != nullptr ? entry.folder->plan(problem, device).kept : entry.provider->plan(problem, false).kept) {
             out.emplace_back(manifest);
         }
-    } else {
-        plan_problem(problem, one_point_space(*side.configuration), backend_traits(device.backend), device, false,
-                     [&](const Configuration& configuration, const RuleTally*) { out.emplace_back(configuration); });
+    } else if (!limit_against(*side.configuration, problem, own, backend_traits(device.backend), device)) {
+        out.emplace_back(*side.configuration);
     }
     return out;
 }
@@ -159,7 +170,8 @@ void pair_candidates(std::vector<Candidate> before, std::vector<Candidate> after
 }
 
 /// What a side is for, and what it has, for a message.
-std::string described(const AbSide& side, const std::vector<std::string>& identities, const Problem& problem, const DeviceInfo& device) {
+std::string described(const AbSide& side, const std::vector<std::string>& identities, const SearchSpace& own, const Problem& problem,
+                      const DeviceInfo& device) {
     if (!identities.empty()) {
         return fmt::format("{} has {}", side.text, list_of(identities));
     }
@@ -168,11 +180,9 @@ std::string described(const AbSide& side, const std::vector<std::string>& identi
     }
     const KernelFolder* const folder = side.entries.front().folder.get();
     if (folder == nullptr) {
-        const ProblemPlan plan =
-            plan_problem(problem, one_point_space(*side.configuration), backend_traits(device.backend), device, false, {});
-        const auto taker = std::ranges::find_if(plan.tallies, [](const RuleTally& tally) { return tally.pruned > 0; });
+        const auto taker = limit_against(*side.configuration, problem, own, backend_traits(device.backend), device);
         return fmt::format("{} cannot run on {} on this device{}", side.text, problem.key(),
-                           taker == plan.tallies.end() ? "" : fmt::format(" ({}: {})", taker->rule, taker->reason));
+                           taker ? fmt::format(" ({}: {})", taker->rule, taker->reason) : "");
     }
     if (side.entries.size() > 1) {
         return fmt::format("none of the {} candidates of {} is for them and this device", side.entries.size(), side.text);
@@ -305,10 +315,11 @@ std::vector<Problem> problems_of(const AbSide& before, const AbSide& after) {
 std::vector<AbTrials> plan_ab(const AbSide& before, const AbSide& after, const std::vector<Problem>& problems, const DeviceInfo& device) {
     std::vector<AbTrials> out;
     const Entries entries = entries_of(before, after);
+    const SearchSpace own = own_space(before, after);
     for (const Problem& problem : problems) {
         for (const auto& [b, a] : entries) {
-            pair_candidates(b != nullptr ? candidates_of(before, *b, problem, device) : std::vector<Candidate>{},
-                            a != nullptr ? candidates_of(after, *a, problem, device) : std::vector<Candidate>{}, problem.key(),
+            pair_candidates(b != nullptr ? candidates_of(before, *b, own, problem, device) : std::vector<Candidate>{},
+                            a != nullptr ? candidates_of(after, *a, own, problem, device) : std::vector<Candidate>{}, problem.key(),
                             reported_name(b, a), out);
         }
     }
@@ -324,23 +335,19 @@ std::vector<AbTrials> plan_ab(const AbSide& before, const AbSide& after, const s
             has[1].push_back(fmt::format("{} on {}", trials.after->key(), trials.problem));
         }
     }
-    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}", described(before, has[0], problems.front(), device),
-                                 described(after, has[1], problems.front(), device)));
+    throw InputError(fmt::format("there is no pair on the selected problems: {}; {}",
+                                 described(before, has[0], own, problems.front(), device),
+                                 described(after, has[1], own, problems.front(), device)));
 }
 
 void set_ab_sweep(SweepOptions& options, const AbSide& before, const AbSide& after, std::vector<Problem> problems,
                   const std::vector<AbTrials>& trials, int processes) {
     std::set<std::string> used;  // providers and problems that have a candidate
-    std::vector<Configuration> own;
     for (const AbTrials& of : trials) {
         for (const std::optional<Candidate>& candidate : {of.before, of.after}) {
             if (candidate) {
                 used.insert(of.problem);
                 used.emplace(candidate->provider());
-                if (const Configuration* configuration = candidate->configuration();
-                    configuration != nullptr && std::find(own.begin(), own.end(), *configuration) == own.end()) {
-                    own.push_back(*configuration);
-                }
             }
         }
         if (of.before && of.after) {
@@ -359,8 +366,8 @@ void set_ab_sweep(SweepOptions& options, const AbSide& before, const AbSide& aft
     }
     std::erase_if(problems, [&](const Problem& problem) { return !used.contains(problem.key()); });
     options.problems = std::move(problems);
-    options.candidates.alone = own.empty();
-    options.space = own.empty() ? options.space : space_of(own);
+    options.candidates.alone = !before.configuration && !after.configuration;
+    options.space = options.candidates.alone ? options.space : own_space(before, after);
     options.strategy = find_strategy("exhaustive");
     options.part_of_another = true;
     options.processes = processes;

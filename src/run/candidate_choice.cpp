@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "support/content_hash.h"
-#include "support/error.h"
 
 namespace normtune {
 namespace {
@@ -42,7 +41,16 @@ void keep_one(FolderPlan& plan, const std::string& only) {
 
 }  // namespace
 
+InputError no_such_candidate(const std::string& only) {
+    return InputError(fmt::format("--config {}: no --candidate or --provider has such a kernel for the selected problems", only));
+}
+
 void check_candidates(const CandidateChoice& choice, const std::vector<Problem>& problems) {
+    if (!choice.only.empty() && std::ranges::none_of(choice.sources(), [&](const CandidateChoice::Source& source) {
+            return choice.only.starts_with(source.provider + ":");
+        })) {
+        throw no_such_candidate(choice.only);
+    }
     for (const auto& folder : choice.folders) {
         if (std::none_of(problems.begin(), problems.end(), [&](const Problem& problem) { return folder->claims(problem); })) {
             refuse_problems(*folder, problems);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/python_providers.h"
+#include "support/error.h"
 #include "trial/kernel_folder.h"
 
 namespace normtune {
@@ -27,7 +28,10 @@ struct CandidateChoice {
     std::vector<Source> sources() const;
 };
 
-/// Throws InputError: a folder that is for none of the problems, two of one name on a problem that both name.
+/// No source has `only` for any problem.
+InputError no_such_candidate(const std::string& only);
+
+/// Throws InputError: a folder that is for none of the problems, or `only` is of a provider that no source is.
 void check_candidates(const CandidateChoice& choice, const std::vector<Problem>& problems);
 
 /// What each folder, then each provider, gives for the problem. Throws InputError: two candidates of one name.

@@ -167,7 +167,7 @@ Planning plan_sweep(PlanningOptions options) {
     const std::string& only = out.options.candidates.only;
     if (!only.empty() && !out.problems.empty() &&
         std::ranges::all_of(out.problems, [](const PlannedProblem& problem) { return problem.plan.points == 0; })) {
-        throw InputError(fmt::format("--config {}: no --candidate or --provider has such a kernel for the selected problems", only));
+        throw no_such_candidate(only);
     }
     if (compiler != nullptr) {
         compile_all(out, *compiler);

@@ -61,8 +61,9 @@ ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options,
         trials.summary.pruned.push_back({tally.rule, tally.reason, tally.pruned});
     }
     if (drawn.size() < plan.kept) {
-        trials.summary.pruned.push_back(
-            {"random", fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed), plan.kept - drawn.size()});
+        trials.summary.pruned.push_back({std::string(drawn_rule),
+                                         fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed),
+                                         plan.kept - drawn.size()});
     }
     trials.candidates.reserve(drawn.size());
     for (const Drawn& one : drawn) {
@@ -100,7 +101,7 @@ void add_candidates(ProblemTrials& trials, const SweepOptions& options, const Pr
             summary.pruned.push_back({tally.rule, tally.reason, tally.pruned});
         }
         if (most > 0 && plan.kept.size() > most) {
-            summary.pruned.push_back({provider + ".random",
+            summary.pruned.push_back({tally_name(provider, drawn_rule),
                                       fmt::format("not among the {} that were drawn with seed {}", most, options.seed),
                                       plan.kept.size() - most});
             draw(plan.kept, most, Random(mix_seed(options.seed, fmt::format("draw/{}/{}", provider, problem.key()))));
@@ -126,7 +127,7 @@ void require_candidates(const SweepOptions& options, const std::vector<ProblemTr
                     return candidate.provider() == provider && (!options.candidates.only.empty() || candidate.manifest()->folder == folder);
                 });
             for (const PlanSummary::Pruned& pruned : plan.summary.pruned | std::views::reverse) {
-                std::string& told = pruned.rule == provider + ".claims" ? claims : why;
+                std::string& told = pruned.rule == tally_name(provider, claims_tally) ? claims : why;
                 if (told.empty() && pruned.count > 0 && pruned.rule.starts_with(provider + ".")) {
                     told =
                         fmt::format("; of {} {} takes the last {}: {}", plan.summary.problem_key, pruned.rule, pruned.count, pruned.reason);

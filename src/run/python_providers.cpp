@@ -133,10 +133,12 @@ std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const Pyt
     const ChildEnd end = run_child({python, "-u", package_folder(), "list", folder.path("question"), folder.path("answer")},
                                    folder.path("log"), answer_limit);
     std::error_code none;
-    if (end.status != 0 || end.signal != 0 || end.timed_out) {
+    const bool ended_well = end.status == 0 && end.signal == 0 && !end.timed_out;
+    if (!ended_well || !fs::exists(folder.path("answer"), none)) {
         const std::string said = fs::file_size(folder.path("log"), none) > 0 && !none ? last_line(read_file(folder.path("log"))) : "";
-        throw InputError(
-            fmt::format("{}: {} ends with {}{}", said_of(wish.side), python, end.description(), said.empty() ? "" : ": " + said));
+        throw InputError(fmt::format("{} {}: {} {}{}", said_of(wish.side), fmt::join(wish.names, ", "), python,
+                                     ended_well ? "ended without an answer" : "ends with " + end.description(),
+                                     said.empty() ? "" : ": " + said));
     }
     const json answer = parse_json(read_file(folder.path("answer")), "the providers' answer");
     const JsonReader root(answer, "the providers' answer: ");
@@ -211,7 +213,7 @@ FolderPlan PythonProvider::plan(const Problem& problem, bool list_pruned) const 
     FolderPlan out;
     out.provider = name_;
     out.points = kernels_.size();
-    out.tallies.push_back({name_ + ".claims", "", 0});
+    out.tallies.push_back({tally_name(name_, claims_tally), "", 0});
     RuleTally& tally = out.tallies.front();
     for (const Kernel& kernel : kernels_) {
         const auto refused = kernel.refused.find(problem.key());

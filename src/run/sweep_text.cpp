@@ -10,6 +10,7 @@
 
 #include "support/content_hash.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/json_reader.h"
 #include "support/version.h"
 #include "trial/record_json.h"
@@ -316,6 +317,18 @@ SweepOptions sweep_from_text(const std::string& text) {
     return options;
 }
 
+namespace {
+
+/// The command that goes on with a journal's sweep, and what joins it to another way; nothing where there is none, as for `ab`.
+std::string way_to_resume(const json& sweep, const std::string& folder) {
+    const auto is_set = [&](const char* name) { return sweep.is_object() && sweep.contains(name) && sweep.at(name) == true; };
+    return is_set("side_by_side") ? ""
+                                  : fmt::format("resume it with normtune {} --resume {} alone, or ",
+                                                is_set("verify_only") ? "verify" : "sweep", for_shell(folder));
+}
+
+}  // namespace
+
 void require_same_sweep(const std::string& journal_folder, const std::string& journal_sweep, const SweepOptions& options) {
     const auto comparable = [](json sweep) {
         sweep = without_folders(std::move(sweep));
@@ -325,6 +338,8 @@ void require_same_sweep(const std::string& journal_folder, const std::string& jo
             sweep.emplace("lock_clock_mhz", 0);
             sweep.emplace("batch_invariant", false);
             sweep.emplace("deterministic", false);
+            sweep.emplace("candidate", "");
+            sweep.emplace("side_by_side", false);
         }
         return sweep;
     };
@@ -345,10 +360,8 @@ void require_same_sweep(const std::string& journal_folder, const std::string& jo
         differences += was.empty() ? name : fmt::format("{} (there {}, now {})", name, was, shown(value));
     }
     if (!differences.empty()) {
-        throw InputError(
-            fmt::format("{}: is a sweep of another selection, which differs in {}; resume it with --resume "
-                        "alone, or start a new one in another folder",
-                        journal_folder, differences));
+        throw InputError(fmt::format("{}: is a sweep of another selection, which differs in {}; {}start a new one in another folder",
+                                     journal_folder, differences, way_to_resume(theirs, journal_folder)));
     }
 }
 

@@ -14,6 +14,15 @@ namespace {
 // space.
 constexpr std::uint64_t most_asked = std::uint64_t{1} << 22;
 
+/// In the order in which they are asked.
+std::vector<BackendLimit> limits_of(const SearchSpace& space, const BackendTraits& traits) {
+    std::vector<BackendLimit> out;
+    for (const auto& limits : {inert_limits(space, traits), common_limits(space, traits), traits.limits}) {
+        out.insert(out.end(), limits.begin(), limits.end());
+    }
+    return out;
+}
+
 PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInfo& device) {
     return {limit.axes,
             [admits = std::move(limit.admits), &problem, &device](const Configuration& configuration) {
@@ -43,11 +52,9 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
     plan.problem = problem;
     plan.points = space.points();
     std::vector<PlanFilter> filters;
-    for (const auto& limits : {inert_limits(space, traits), common_limits(space, traits), traits.limits}) {
-        for (const BackendLimit& limit : limits) {
-            plan.tallies.push_back({limit.name, limit.reason});
-            filters.push_back(filter_of(limit, problem, device));
-        }
+    for (const BackendLimit& limit : limits_of(space, traits)) {
+        plan.tallies.push_back({limit.name, limit.reason});
+        filters.push_back(filter_of(limit, problem, device));
     }
     const std::size_t first_rule = filters.size();
     std::vector<const Rule*> rules;  // those that need no compiled code
@@ -78,6 +85,16 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
         });
     }
     return plan;
+}
+
+std::optional<RuleTally> limit_against(const Configuration& configuration, const Problem& problem, const SearchSpace& space,
+                                       const BackendTraits& traits, const DeviceInfo& device) {
+    for (const BackendLimit& limit : limits_of(space, traits)) {
+        if (!limit.admits(configuration, problem, device)) {
+            return RuleTally{limit.name, limit.reason, 1};
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace normtune

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,9 @@ using PlanVisitor = std::function<void(const Configuration&, const RuleTally* pr
 /// `visitor` may be empty (counts only). `visit_pruned` false: kept configurations only (much faster on large spaces).
 ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
                          bool visit_pruned, const PlanVisitor& visitor);
+
+/// The first limit that takes one configuration of the space, whose rules are not asked; null: none does.
+std::optional<RuleTally> limit_against(const Configuration& configuration, const Problem& problem, const SearchSpace& space,
+                                       const BackendTraits& traits, const DeviceInfo& device);
 
 }  // namespace normtune

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "space/reserved_rules.h"
 #include "space/rules.h"
 #include "space/space_reader.h"
 #include "space/study.h"
@@ -50,12 +51,16 @@ std::vector<AxisValues> read_axes(const YamlNode& node) {
     return axes;
 }
 
-/// Names with a dot are those of the built-in limits and of the backends'.
+/// Names with a dot are those of the built-in limits and of the backends'; a few others are a sweep's own.
 void check_name(const YamlNode& node, const std::string& name) {
     const bool plain = name.size() <= 64 &&
                        std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
     if (!plain) {
         node.fail(fmt::format("a rule's name has letters, digits, '_' and '-', at most 64: {} does not do", quoted_for_message(name)));
+    }
+    if (std::ranges::find(reserved_rules, name) != reserved_rules.end()) {
+        node.fail(fmt::format("a rule cannot be called {}: results count what a sweep left out by itself under {}; another name does",
+                              quoted_for_message(name), fmt::join(reserved_rules, ", ")));
     }
 }
 

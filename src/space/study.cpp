@@ -28,8 +28,7 @@ Selection read_selection(const YamlNode& node) {
         select.sites = read_strings(*sites);
     }
     if (const YamlNode* tokens = node.find("tokens")) {
-        constexpr std::int64_t most = std::int64_t{1} << 40;
-        select.tokens = tokens->distinct([](const YamlNode& item) { return item.integer(1, most); });
+        select.tokens = tokens->distinct([](const YamlNode& item) { return item.integer(1, most_tokens); });
     }
     if (const YamlNode* dtypes = node.find("dtypes")) {
         select.dtypes = read_names(*dtypes, dtype_names);

@@ -200,12 +200,12 @@ FolderPlan KernelFolder::plan(const Problem& problem, const DeviceInfo& device, 
     const std::vector<std::size_t> codes = codes_for(device);
     const bool of_codes = values_.empty();
     out.points = of_codes ? std::max<std::uint64_t>(1, codes.size()) : product();
-    out.tallies.push_back({provider_ + ".claims", claims_.text()});
-    out.tallies.push_back({provider_ + ".code", fmt::format("has no code for {}", device.arch)});
+    out.tallies.push_back({tally_name(provider_, claims_tally), claims_.text()});
+    out.tallies.push_back({tally_name(provider_, code_tally), fmt::format("has no code for {}", device.arch)});
     for (const Rule& rule : rules_) {
-        out.tallies.push_back({fmt::format("{}.{}", provider_, rule.name), rule.keep.text});
+        out.tallies.push_back({tally_name(provider_, rule.name), rule.keep.text});
     }
-    out.tallies.push_back({provider_ + ".launch", ""});
+    out.tallies.push_back({tally_name(provider_, launch_tally), ""});
     constexpr std::size_t by_claims = 0;
     constexpr std::size_t by_code = 1;
     if (!claims(problem) || codes.empty()) {

@@ -2,6 +2,7 @@
 // names one problem that is one kernel; where it claims many, numbers are expressions, and tunables make a space (docs/candidates.md).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,11 +13,21 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "space/plan.h"
+#include "space/reserved_rules.h"
 #include "trial/candidate.h"
 #include "trial/claims.h"
 #include "trial/launch_manifest.h"
 
 namespace normtune {
+
+/// What a folder's plan counts beside its rules, as PROVIDER.NAME; no rule of a folder has such a name.
+inline constexpr std::string_view claims_tally = "claims";  // another op, mode, type or rounding; of a Python provider, too
+inline constexpr std::string_view code_tally = "code";      // no code for the device
+inline constexpr std::string_view launch_tally = "launch";  // numbers that no launch has
+inline constexpr std::array<std::string_view, 4> own_tallies{claims_tally, code_tally, launch_tally, drawn_rule};
+inline std::string tally_name(std::string_view provider, std::string_view tally) {
+    return std::string(provider) + "." + std::string(tally);
+}
 
 /// What a folder, or a Python provider, gives for a problem.
 struct FolderPlan {
@@ -75,6 +86,7 @@ private:
     void read_tunables(const JsonReader& in);
     void read_code(const JsonReader& in);
     void read_files(const JsonReader& list);
+    void check_macros(const JsonReader& code) const;
     void read_rules(const JsonReader& in);
     void find_expressions();
     void check_names(const JsonReader& in) const;

@@ -110,6 +110,7 @@ void KernelFolder::read(const JsonReader& in) {
     }
     read_tunables(in);
     read_code(in);
+    check_macros(in.at("code"));
     read_rules(in);
     find_expressions();
     check(in);
@@ -211,6 +212,32 @@ void KernelFolder::read_code(const JsonReader& in) {
     }
 }
 
+/// Each name is one number: a second -D of it would take its place, and a constant of it would be another in expressions.
+void KernelFolder::check_macros(const JsonReader& code) const {
+    const auto tunable = [&](std::string_view name) {
+        return std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(tunables_), name) !=
+               names_.begin() + static_cast<std::ptrdiff_t>(tunables_);
+    };
+    for (std::size_t i = tunables_; i < names_.size(); ++i) {
+        if (tunable(names_[i])) {
+            code.fail(fmt::format("{} is a tunable and a constant; one of them needs another name", names_[i]));
+        }
+    }
+    for (const Macro& macro : macros_) {
+        if (tunable(macro.name)) {
+            code.at("macros").at(macro.name).fail("is a tunable, too, which is a macro by itself; one of them needs another name");
+        }
+    }
+    for (std::size_t i = 0; i < options_.size(); ++i) {
+        constexpr std::string_view define = "-D";
+        const std::string_view option = options_[i];
+        const std::string_view name = option.starts_with(define) ? option.substr(define.size(), option.find('=') - define.size()) : "";
+        if (tunable(name) || std::ranges::any_of(macros_, [&](const Macro& macro) { return macro.name == name; })) {
+            code.at("options").element(i).fail(fmt::format("{} is a tunable or one of the macros, too; leave it out here", name));
+        }
+    }
+}
+
 void KernelFolder::read_files(const JsonReader& list) {
     if (list.size() == 0) {
         list.fail("are none");
@@ -254,6 +281,10 @@ void KernelFolder::read_rules(const JsonReader& in) {
         const auto same = [&](const Rule& other) { return other.name == rule.name; };
         if (!is_provider(rule.name) || std::any_of(rules_.begin(), rules_.end(), same)) {
             one.at("name").fail("has to be of letters, digits and . _ + -, and the only rule's of its name");
+        }
+        if (std::ranges::find(own_tallies, rule.name) != own_tallies.end()) {
+            one.at("name").fail(fmt::format("{} is what plans count without a rule ({}); another name does", quoted_for_message(rule.name),
+                                            fmt::join(own_tallies, ", ")));
         }
         rules_.push_back(std::move(rule));
     }

@@ -7,15 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "space/reserved_rules.h"
+
 namespace normtune {
 
-/// The "rule" that took the trials which an interrupted sweep did not come to.
-inline constexpr std::string_view interrupted_rule = "interrupted";
-/// The one that took those for which the time budget was too short.
-inline constexpr std::string_view budget_rule = "budget";
-/// The "rules" that took the trials of a problem whose records are from the store of winners: those that were measured
-/// then and are not kept (a tally that is always there, zero counts included), and those that had no time.
-inline constexpr std::string_view stored_rule = "store";
+/// Beside stored_rule: it took those that had no time.
 inline constexpr std::string_view stored_untimed_rule = "store.untimed";
 
 /// How many points a problem's space had and what took the others: plan's tallies, kept with the results.

@@ -116,6 +116,22 @@ TEST(Selection, FileWeightsHoldUnlessTheSelectionSaysOtherwise) {
     EXPECT_EQ(weights(same), "bf16 fp32 bf16 fp32 ");
 }
 
+TEST(Selection, Fp32WeightsAreForAGammaBesideANarrowerX) {
+    const std::string refused = "--weight-dtype fp32: for a gamma beside bf16 or fp16, and nothing that is selected has one";
+    Selection selection;
+    selection.weight_type = WeightType::fp32;
+    selection.dtypes = {Dtype::fp32};
+    EXPECT_EQ(refusal(selection), refused);
+    selection.dtypes = {Dtype::fp32, Dtype::fp16};
+    EXPECT_EQ(refusal(selection), "accepted");
+    const ShapesFile bare =
+        parse_shapes("name: x\nmodels: [{name: A, sites: [{site: q_norm, cols: 4, affine: false}]}]\ntokens: [1]\n", "x.yaml");
+    selection.dtypes.clear();
+    EXPECT_THROW(select_problems({bare}, selection), InputError);
+    selection.weight_type = WeightType::same;
+    EXPECT_NO_THROW(select_problems({bare}, selection));
+}
+
 TEST(Selection, OnlySitesAfterAResidualAddAreFused) {
     EXPECT_TRUE(occurs_at(Op::fused_add_rms_norm, "hidden"));
     EXPECT_TRUE(occurs_at(Op::fused_add_rms_norm, "h4096"));

@@ -93,7 +93,45 @@ TEST(SweepText, NamesEveryThingThatDiffers) {
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
                      "results/a: is a sweep of another selection, which differs in cold (there false, now true), "
-                     "processes (there 3, now 1), space; resume it with --resume alone, or start a new one in another folder");
+                     "processes (there 3, now 1), space; resume it with normtune verify --resume results/a alone, or start a new one in "
+                     "another folder");
+    }
+}
+
+TEST(SweepText, NamesTheCommandThatGoesOn) {
+    const auto refusal = [](const SweepOptions& began, const SweepOptions& now) -> std::string {
+        try {
+            require_same_sweep("my runs/a", sweep_to_text(began), now);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const SweepOptions verified = full_options();
+    SweepOptions measured = full_options();
+    measured.verify_only = false;
+    EXPECT_NE(refusal(verified, measured).find("; resume it with normtune verify --resume 'my runs/a' alone, or start"), std::string::npos)
+        << refusal(verified, measured);
+    EXPECT_NE(refusal(measured, verified).find("; resume it with normtune sweep --resume 'my runs/a' alone, or start"), std::string::npos)
+        << refusal(measured, verified);
+    SweepOptions compared = measured;  // by ab, which is not resumed
+    compared.pairs.add("rms_norm/forward/bf16/llama/8x64", "before:norm", "after:norm");
+    EXPECT_NE(refusal(compared, measured).find("now false); start a new one in another folder"), std::string::npos)
+        << refusal(compared, measured);
+}
+
+TEST(SweepText, NamesWhatTheJournalAloneHas) {
+    SweepOptions began = full_options();
+    began.candidates.only = "mine:norm.BLOCK=256";
+    began.pairs.add("rms_norm/forward/bf16/llama/8x64", "before:norm", "after:norm");
+    try {
+        require_same_sweep("results/a", sweep_to_text(began), full_options());
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("differs in candidate (there \"mine:norm.BLOCK=256\", now \"\"), side_by_side (there true, now false); "),
+                  std::string::npos)
+            << error.what();
     }
 }
 

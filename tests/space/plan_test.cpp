@@ -218,6 +218,30 @@ TEST(Plan, IsExactUnderTheLimitsOfEachBackend) {
     }
 }
 
+TEST(Plan, TheLimitAgainstOneConfigurationIsTheOneThatTakesIt) {
+    const SearchSpace space{"small",
+                            {{Axis::num_warps, {1, 4}},
+                             {Axis::threads_per_row, {32, 128}},
+                             {Axis::grid, {static_cast<int>(Grid::per_row), static_cast<int>(Grid::persistent_strided)}},
+                             {Axis::programs_per_sm, {1, 2}}},
+                            {}};
+    const Problem problem = planned_problem(4096, 1024);
+    std::set<std::string> takers;
+    for (const BackendTraits& traits : {no_traits(), backend_traits(Backend::cpu)}) {
+        const DeviceInfo device = device_of(32, 132);
+        plan_problem(problem, space, traits, device, true, [&](const Configuration& configuration, const RuleTally* by) {
+            const std::optional<RuleTally> limit = limit_against(configuration, problem, space, traits, device);
+            ASSERT_EQ(limit.has_value(), by != nullptr) << configuration.key();
+            if (limit) {
+                EXPECT_EQ(limit->rule, by->rule) << configuration.key();
+                EXPECT_EQ(limit->reason, by->reason) << configuration.key();
+                takers.insert(limit->rule);
+            }
+        });
+    }
+    EXPECT_TRUE(takers.contains("redundant.programs_per_sm")) << takers.size();
+}
+
 TEST(Plan, CountsElevenBillionPoints) {
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");

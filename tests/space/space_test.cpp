@@ -49,6 +49,13 @@ rules:
     EXPECT_EQ(space.rules[1].file, "mine.yaml");
 }
 
+TEST(Space, NoRuleHasTheNameOfWhatASweepCountsItself) {
+    for (const char* name : {"store", "budget", "interrupted", "random"}) {
+        const std::string text = std::string("name: x\naxes:\n  stages: [1, 2]\nrules:\n  - {name: ") + name + ", keep: cols > 4}\n";
+        EXPECT_THROW(parse_space(text, "x.yaml"), InputError) << name;
+    }
+}
+
 TEST(Space, RulesAreOptional) {
     const SearchSpace space = parse_space("name: x\naxes:\n  stages: [1, 2]\n", "x.yaml");
     EXPECT_TRUE(space.rules.empty());

@@ -232,6 +232,13 @@ TEST(KernelFolder, SaysWhatIsWrongAndWhere) {
         {"/tunables/rows", {1}, "rows is what the problem or the device says; a tunable needs another name"},
         {"/rules/0/keep", "colls > 4", "rules/0/keep: 'colls > 4': 'colls' at character 1 is unknown; did you mean 'cols'?"},
         {"/rules/1/name", "vector", "rules/1/name: has to be of letters"},
+        {"/rules/1/name", "claims", "rules/1/name: 'claims' is what plans count without a rule (claims, code, launch, random)"},
+        {"/rules/1/name", "code", "rules/1/name: 'code' is what"},
+        {"/rules/1/name", "launch", "rules/1/name: 'launch' is what"},
+        {"/rules/1/name", "random", "rules/1/name: 'random' is what"},
+        {"/code/macros/THREADS", 32, "code/macros/THREADS: is a tunable, too, which is a macro by itself"},
+        {"/code/options/0", "-DTHREADS=32", "code/options/0: THREADS is a tunable or one of the macros, too"},
+        {"/code/options/0", "-DCOLS", "code/options/0: COLS is a tunable or one of the macros, too"},
         {"/code/file", "../norm.cu", "code/file: '../norm.cu' is no name of a file in its folder"},
         {"/code/file", "norm.ptx", "code/file: 'norm.ptx' ends in none of .cubin, .hsaco, .cu and .hip"},
         {"/code/file", "norm.cubin", "code: is machine code; \"arch\" has to say what of"},
@@ -265,6 +272,13 @@ TEST(KernelFolder, SaysWhatIsWrongAndWhere) {
     of_files("/code/options", {"-O3"}, "code/files/0: is machine code; \"tunables\"");
     of_files("/code/files/0/hash", "abc", "code/files/0/hash: is not that of norm.cubin");
     of_files("/code/file", "norm.cubin", "code: has either \"file\" or \"files\"");
+    json twice = compiled_json();
+    for (json& one : twice["code"]["files"]) {
+        one["constants"]["ROWS"] = 1;
+    }
+    const std::string of_two = write_folder(folder, twice);
+    EXPECT_EQ(refusal([&] { KernelFolder::load(of_two); }),
+              file + "code: ROWS is a tunable and a constant; one of them needs another name");
 }
 
 TEST(KernelFolder, ARuleThatIsNoNumberSaysSo) {

@@ -59,6 +59,9 @@ Timing read_timing(const YamlNode& node) {
     } else {
         timing.samples_us = read_samples(*samples);
     }
+    if (samples != nullptr && (node.find("spread") != nullptr || node.find("noise") != nullptr)) {
+        node.fail("'samples_us' are played as they stand; leave out 'spread' and 'noise', or give 'us' or 'copies'");
+    }
     timing.spread = node.find_number("spread", 0, 1e3).value_or(0);
     if (const YamlNode* noise = node.find("noise")) {
         timing.noise = read_noise(*noise);
@@ -164,6 +167,9 @@ ReplayScript parse_replay_script(std::string_view yaml, const std::string& file)
     script.seed = static_cast<std::uint64_t>(root.find_integer("seed", 0, std::int64_t{1} << 53).value_or(0));
     if (const YamlNode* copy = root.find("copy")) {
         copy->only_keys({"us", "gbps"});
+        if ((copy->find("us") != nullptr) + (copy->find("gbps") != nullptr) != 1) {
+            copy->fail("'copy' has one of 'us' and 'gbps'");
+        }
         script.copy_us = copy->find_number("us", 1e-3, most_us).value_or(0);
         script.copy_gbps = copy->find_number("gbps", 1e-3, 1e9).value_or(script.copy_gbps);
     }
