@@ -28,18 +28,18 @@ class AbCommand : public Command {
 public:
     void declare(OptionSet& options) override {
         options.one("BEFORE", folder(before_),
-                    "What was: a candidate folder (docs/candidates.md), a tree of them, a\nPython provider (docs/providers.md), or a "
+                    "What was: a candidate folder (docs/candidates.md), a tree of them, a Python provider (docs/providers.md), or a "
                     "configuration's key");
         options.one("AFTER", folder(after_), "What is now, in any of these forms");
         options.one("--before-python", file(before_python_),
-                    "Interpreter of BEFORE's provider, or its virtual environment\n(default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, "
+                    "Interpreter of BEFORE's provider, or its virtual environment (default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, "
                     "then python3)");
         options.one("--after-python", file(after_python_), "Interpreter of AFTER's provider");
         selection_.declare_problems(options);
         device_.declare(options);
         options.group("Measuring");
         options.one("--processes", whole_number(AbBudget::least_processes, AbBudget::most_processes, processes_),
-                    fmt::format("Fresh worker processes that share {:g} s of device time\na pair and side (default: {})",
+                    fmt::format("Fresh worker processes that share {:g} s of device time a pair and side (default: {})",
                                 AbBudget::device_time_us / 1e6, AbBudget::usual_processes));
         options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
         options.one("--seed", whole_number(0, std::numeric_limits<std::int64_t>::max(), seed_), "Of the inputs and the order (default: 0)");
@@ -51,7 +51,7 @@ public:
         options.one("--policy", shipped_file("gates", policy_),
                     fmt::format("What counts, as for gate; shipped: {}", fmt::join(shipped_names("gates"), ", ")));
         output_.declare(options);
-        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair;\njson: schemas/comparison.schema.json");
+        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair; json: schemas/comparison.schema.json");
         options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
         options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
@@ -143,10 +143,9 @@ private:
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         note_failures(verdict, comparisons.front());
         const Summary summary = summarise(comparisons.front());
-        const auto most = static_cast<std::size_t>(most_);
         output_.write(verdict);
         if (table_.is("table")) {
-            std::vector<Section> sections = comparison_sections(comparisons.front(), summary, most);
+            std::vector<Section> sections = comparison_sections(comparisons.front(), summary, static_cast<std::size_t>(most_));
             if (!policy_.empty()) {
                 std::ranges::move(gate_sections(verdict), std::back_inserter(sections));
             }
@@ -154,15 +153,25 @@ private:
                 sections.push_back({"", Table(), std::move(failed)});
             }
             table_.show_measured(run_sections(options, swept, std::move(sections)));
-        } else if (table_.is("markdown")) {
-            print_data(comparison_markdown(comparisons.front(), summary, most));
         } else {
-            TextSink out(print_data);
-            table_.is("json") ? write_comparison_json(out, comparisons.front(), summary) : write_comparison_csv(out, comparisons.front());
-            out.flush();
+            print_report(comparisons.front(), summary, verdict);
         }
         output_.annotate(verdict);
         return exit_code_of(verdict);
+    }
+
+    /// For programs and comments; with --policy they say what the gate made of it, as the exit code does.
+    void print_report(const Comparison& comparison, const Summary& summary, const GateVerdict& verdict) const {
+        const bool of_gate = !policy_.empty();
+        TextSink out(print_data);
+        if (table_.is("markdown")) {
+            out += of_gate ? gate_markdown(verdict) : comparison_markdown(comparison, summary, static_cast<std::size_t>(most_));
+        } else if (table_.is("json")) {
+            write_comparison_json(out, comparison, summary, of_gate ? &verdict : nullptr);
+        } else {
+            of_gate ? write_gate_csv(out, verdict) : write_comparison_csv(out, comparison);
+        }
+        out.flush();
     }
 
     /// What fails on both sides cannot be told better or worse: that is no pass.

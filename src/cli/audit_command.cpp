@@ -25,21 +25,21 @@ public:
         files_.declare(options);
         options.group("What is judged");
         options.one("--space", shipped_file("spaces", space_),
-                    "Prune rules of this space file (default: TransformerEngine's,\nand those of the default space)");
+                    "Prune rules of this space file (default: TransformerEngine's, and those of the default space)");
         options.many("--heuristic", heuristic(heuristics_),
-                     "A rule of thumb of your own, in the words of a space's rules;\nmay be repeated");
+                     "A rule of thumb of your own, in the words of a space's rules; may be repeated");
         options.one("--axis", text("NAME", axis_), "Instead: what each value of an axis, or of a candidate's tunable, costs");
         options.group("Another device");
-        options.flag("--transfer", "Instead, of the results of two devices, or of two runs: what the\nwinners of each lose on the other",
+        options.flag("--transfer", "Instead, of the results of two devices, or of two runs: what the winners of each lose on the other",
                      transfer_);
         options.one("--tolerance", percent(0, most_percent, tolerance_),
                     "With --transfer: what loses more needs measuring there (default: 2%)");
         options.group("Measuring");
-        options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a loss rests on", measure_);
+        options.flag("--measure", "Measure again, on this device, what a race dropped after few rounds and a loss rests on", measure_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
         table_.declare(options, {},
-                       "json: schemas/audit.schema.json,\nof --axis schemas/axis.schema.json, of --transfer schemas/transfer.schema.json");
+                       "json: schemas/audit.schema.json, of --axis schemas/axis.schema.json, of --transfer schemas/transfer.schema.json");
         options.example("normtune audit results/run-20261120-120000");
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --axis block_size");

@@ -37,13 +37,13 @@ public:
         options.flag("--hot", "Of the store: what was measured on data in cache (default: cold)", hot_);
         options.one(
             "--for", text("ARCH", for_),
-            "For an architecture that nobody measured, as sm_120: the winners of the\nnearest device in the results, and what speaks "
+            "For an architecture that nobody measured, as sm_120: the winners of the nearest device in the results, and what speaks "
             "against them");
         declare_restriction(options, restriction_);
         table_.declare(
             options, {"cpp", "triton", "torch"},
-            "json: schemas/winners.schema.json; cpp: a header that\ndispatches by op, mode, dtype, casting, rows and "
-            "columns;\ntriton: a Python module for Triton launchers; torch: a\nPython package with the kernels, in the folder of --out");
+            "json: schemas/winners.schema.json; cpp: a header that dispatches by op, mode, dtype, casting, rows and "
+            "columns; triton: a Python module for Triton launchers; torch: a Python package with the kernels, in the folder of --out");
         options.one("--out", folder(out_), "torch: new folder for the package");
         options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
         options.example("normtune best results/run-20261120-120000 --format json");

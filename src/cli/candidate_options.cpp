@@ -26,12 +26,12 @@ Value provider(std::vector<std::string>& target) {
 void CandidateOptions::declare(OptionSet& options, SelectionOptions& selection) {
     selection.take_candidates();
     options.many("--candidate", folder(folders_),
-                 "Besides: the kernels of a folder with a launch.json\n(docs/candidates.md); --config PROVIDER:KEY is one of them");
+                 "Besides: the kernels of a folder with a launch.json (docs/candidates.md); --config PROVIDER:KEY is one of them");
     options.many("--provider", provider(providers_),
-                 "Besides: what a Python library launches, or MODULE:FACTORY or FILE.py:FACTORY\ndoes (docs/providers.md)");
+                 "Besides: what a Python library launches, or MODULE:FACTORY or FILE.py:FACTORY does (docs/providers.md)");
     options.one(
         "--python", file(python_),
-        "Interpreter of the providers, or its virtual environment\n(default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, then python3)");
+        "Interpreter of the providers, or its virtual environment (default: NORMTUNE_PYTHON, then that of VIRTUAL_ENV, then python3)");
     options.flag("--candidates-only", "Those kernels alone", alone_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "report/table.h"
 #include "support/utf8.h"
 #include "support/version.h"
 
@@ -49,10 +50,12 @@ private:
 
 std::string overview() {
     std::string text =
-        "normtune finds the fastest correct RMSNorm kernel configuration for a model's shapes on this machine.\n"
+        "normtune finds the fastest correct RMSNorm kernel configuration for a\nmodel's shapes on this machine.\n"
         "Usage: normtune COMMAND [OPTIONS]\n\nCommands:\n";
+    constexpr std::size_t column = 14;
     for (const CommandEntry& entry : entries) {
-        text += fmt::format("  {:<12}{}\n", entry.name, entry.summary);
+        const std::vector<std::string> lines = wrapped(entry.summary, help_width - column);
+        text += fmt::format("  {:<{}}{}\n", entry.name, column - 2, fmt::join(lines, "\n" + std::string(column, ' ')));
     }
     text +=
         "\nOptions:\n"

@@ -18,7 +18,7 @@ public:
         options.group("Verdicts");
         options.one("--threshold", percent(0.01, 1000, threshold_percent_), "The least change that counts (default: 1%)");
         options.one("--metric", name_of(metric_names, settings_.metric), "(default: latency)");
-        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair;\njson: schemas/comparison.schema.json");
+        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair; json: schemas/comparison.schema.json");
         options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
         options.example("normtune compare before/ after/");
         options.example("normtune compare before.json after.json --by best --format markdown");

@@ -29,29 +29,29 @@ public:
         options.one("--tolerance", percent(0, most_tolerance, tolerance_),
                     "The most that it may lose on a shape it is fitted to (default: 2%)");
         options.one("--most-steps", whole_number(1, 1'000'000, most_steps_),
-                    "At most so many steps; where that is too few for the\ntolerance, the best that can be reached");
+                    "At most so many steps; where that is too few for the tolerance, the best that can be reached");
         options.list("--axes", axis(),
-                     "What a step decides, by the names of docs/spaces.md; the\nothers are at their measured best on "
+                     "What a step decides, by the names of docs/spaces.md; the others are at their measured best on "
                      "each shape (default: all)");
         options.list("--op", name_of(op_names, settings_.ops), "Only these ops");
         options.list("--mode", name_of(mode_names, settings_.modes), "Only these modes");
         options.group("Traffic");
         options.one("--traffic", file(traffic_),
-                    "The ladder that loses the least expected time over these\nbatches, within the tolerance: a CSV with the columns "
-                    "tokens\nand count, as shapes --from-log writes it");
+                    "The ladder that loses the least expected time over these batches, within the tolerance: a CSV with the columns "
+                    "tokens and count, as shapes --from-log writes it");
         options.list("--model", text("PATTERN", settings_.models),
-                     "The traffic is that of these models; * and ? match as in a\nshell (default: of each model in the results)");
+                     "The traffic is that of these models; * and ? match as in a shell (default: of each model in the results)");
         declare_restriction(options, settings_.restriction);
         options.group("How it is judged");
         options.one("--hold-out", hold_out(),
-                    "Shapes that it is not fitted to, and judged on: 4 (one in\nfour), 4:1 (from the first on), "
-                    "MODEL/SITE with * and ?, or\nnone (default: 4; with --traffic none)");
-        options.many("--heuristic", heuristic(settings_.rivals), "A rule of thumb of your own beside the named ones; may be\nrepeated");
+                    "Shapes that it is not fitted to, and judged on: 4 (one in four), 4:1 (from the first on), "
+                    "MODEL/SITE with * and ?, or none (default: 4; with --traffic none)");
+        options.many("--heuristic", heuristic(settings_.rivals), "A rule of thumb of your own beside the named ones; may be repeated");
         options.group("Measuring");
-        options.flag("--measure", "Measure again, on this device, what a race dropped after few\nrounds and a ladder rests on", measure_);
+        options.flag("--measure", "Measure again, on this device, what a race dropped after few rounds and a ladder rests on", measure_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        table_.declare(options, {"cpp", "python"}, "json: schemas/fit.schema.json; cpp, python: code from rows\nand columns to the launch");
+        table_.declare(options, {"cpp", "python"}, "json: schemas/fit.schema.json; cpp, python: code from rows and columns to the launch");
         options.example("normtune fit results/run-20261120-120000 --mode forward");
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
         options.example("normtune fit results/run-20261120-120000 --measure --format cpp");

@@ -23,9 +23,8 @@ public:
     void declare(OptionSet& options) override {
         options.one("--baseline", file(baseline_), "What was: a run folder or a results file, as for compare");
         options.one("--candidate", file(candidate_), "What is now");
-        options.one(
-            "--policy", shipped_file("gates", policy_),
-            fmt::format("What counts; shipped: {}\n(default: default)", fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
+        options.one("--policy", shipped_file("gates", policy_),
+                    fmt::format("What counts; shipped: {} (default: default)", fmt::format("{}", fmt::join(shipped_names("gates"), ", "))));
         output_.declare(options);
         table_.declare(options);
         options.group("Confirmation");

@@ -33,10 +33,10 @@ public:
     void declare(OptionSet& options) override {
         options.one("ACTION", name_of(action_names, action_),
                     "add: put results into the history\nlist: the runs that it has\ntrend: what changed, when and with what; exit code 1 "
-                    "where the\nnewest run is a regression\nexport: one run for another tool; import: runs of another tool");
+                    "where the newest run is a regression\nexport: one run for another tool; import: runs of another tool");
         options.many("FILE", file(files_),
                      "add: results.json or results.csv files, or run folders\nimport: Bencher's JSON (BMF) or Google Benchmark's");
-        options.one("--db", file(database_), "The history (default: $NORMTUNE_HISTORY, else\n~/.local/share/normtune/history.sqlite3)");
+        options.one("--db", file(database_), "The history (default: $NORMTUNE_HISTORY, else ~/.local/share/normtune/history.sqlite3)");
         options.group("add and import: what files do not say");
         options.one("--started", text("TIME", labels_.started), "When the run began, as 2026-11-20T23:59:59Z");
         options.one("--revision", text("TEXT", labels_.revision), "Of the code that was measured (default: normtune's own)");
@@ -198,6 +198,7 @@ private:
         const auto nights = static_cast<std::size_t>(nights_.value_or(usual_nights));
         const ConfigFile file = load_config("gates", policy_.empty() ? "default" : policy_);
         const Policy policy = parse_policy(file.text, file.file);
+        require_known_words(policy, file.file, {});  // a history knows ops and modes of normtune's keys alone
         const bool of_winners = policy.by == MatchBy::best;
         filter_.nights = of_winners ? 0 : nights;  // a night's winner is found among all that it measured
         History history = read();

@@ -22,23 +22,33 @@ struct ExitStatus {
 
 constexpr std::array<ExitStatus, 8> exit_statuses{{
     {ExitCode::good, "All is well."},
-    {ExitCode::regression, "compare or gate found a regression."},
+    {ExitCode::regression, "compare, gate, ab or history trend found a regression."},
     {ExitCode::usage, "The command line or a file is wrong, or the system refused something."},
-    {ExitCode::inconclusive, "compare or gate cannot tell."},
+    {ExitCode::inconclusive,
+     "compare, gate or ab cannot tell; no ladder of fit is within the tolerance; nothing measured may be taken by best or fit."},
     {ExitCode::not_comparable, "The results are of different devices, or have nothing in common."},
-    {ExitCode::faulty_trials, "The sweep finished; a configuration was incorrect or crashed, or none of a provider passed."},
+    {ExitCode::faulty_trials,
+     "sweep or verify finished; a configuration was incorrect or crashed, or none passed of a provider's that were tried. "
+     "Of plan --compile: something does not compile."},
     {ExitCode::defect, "A fault of normtune itself."},
     {ExitCode::interrupted, "Interrupted; what was measured is saved."},
 }};
 
-constexpr std::array<Entry, 6> environment{{
+constexpr auto environment = std::to_array<Entry>({
     {"NORMTUNE_STORE", "The store of winners, a file; set to nothing, there is none."},
+    {"NORMTUNE_HISTORY", "The results over time, a file; set to nothing, there is none without --db."},
     {"NORMTUNE_CACHE_DIR", "The folder of compiled kernels."},
-    {"XDG_DATA_HOME, XDG_CACHE_HOME", "Hold normtune/winners.sqlite3 and normtune/ where those two are not set."},
+    {"NORMTUNE_PYTHON", "The interpreter of Python providers, or its virtual environment, where --python is not given."},
+    {"NORMTUNE_CPU_ISA", "The instruction set of the CPU's kernels: baseline, avx2 or avx512; else the widest that is here."},
+    {"NORMTUNE_CLANG", "The clang that compiles for AMD GPUs what HIPRTC does not know."},
+    {"XDG_DATA_HOME", "Holds normtune/winners.sqlite3 and normtune/history.sqlite3 where their variables are not set."},
+    {"XDG_CACHE_HOME", "Holds normtune/, the compiled kernels, where NORMTUNE_CACHE_DIR is not set."},
     {"CUDA_HOME, CUDA_PATH", "Where NVRTC is looked for first."},
-    {"VIRTUAL_ENV", "A Python environment whose NVRTC or HIPRTC is taken."},
+    {"ROCM_PATH, HIP_PATH", "Where the HIP run time and HIPRTC are looked for first; below ROCM_PATH clang, too."},
+    {"VIRTUAL_ENV", "A Python environment whose interpreter, and whose NVRTC or HIPRTC, is taken."},
+    {"COLUMNS", "The width of tables that do not go to a terminal."},
     {"NO_COLOR", "Print without colours."},
-}};
+});
 
 std::string header(std::string_view name, std::string_view summary) {
     std::string title(name);

@@ -5,10 +5,26 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iterator>
 
+#include "report/table.h"
 #include "support/pattern.h"
 
 namespace normtune::cli {
+namespace {
+
+constexpr std::size_t help_column = 34;  // where what options mean begins
+
+/// What stands beside an option's name.
+std::string help_lines(std::string_view help) {
+    std::vector<std::string> out;
+    for (const std::string_view line : split(help, '\n')) {
+        std::ranges::move(wrapped(line, help_width - help_column), std::back_inserter(out));
+    }
+    return fmt::format("{}", fmt::join(out, "\n"));
+}
+
+}  // namespace
 
 std::string OptionSpec::argument() const {
     switch (arity) {
@@ -105,7 +121,7 @@ OptionSet::OptionSet(std::string_view command, std::string_view description) : s
     app.name(fmt::format("normtune {}", command));
     app.set_help_flag("-h,--help", "Print this help");
     app.allow_extras();  // refused here, with the nearest option named
-    app.get_formatter()->column_width(34);
+    app.get_formatter()->column_width(help_column);
 }
 
 OptionSet::~OptionSet() = default;
@@ -146,20 +162,20 @@ std::span<const std::string> OptionSet::examples() const {
 void OptionSet::declare(std::string_view name, Arity arity, Value value, std::string_view help, bool* flag) {
     CLI::App& app = state_->app;
     const std::string words(name);
-    const std::string description(help);
+    const std::string lines = help_lines(help);
     const std::size_t comma = name.find(',');
     OptionSpec spec{comma == std::string_view::npos ? words : words.substr(comma + 1),
                     comma == std::string_view::npos ? "" : words.substr(0, comma),
                     arity,
                     std::move(value),
-                    description,
+                    std::string(help),
                     state_->heading};
     CLI::Option* option = nullptr;
     if (arity == Arity::flag) {
         option = app.add_flag_function(
-            words, [](std::int64_t) {}, description);
+            words, [](std::int64_t) {}, lines);
     } else {
-        option = app.add_option(words, CLI::callback_t([](const CLI::results_t&) { return true; }), description);
+        option = app.add_option(words, CLI::callback_t([](const CLI::results_t&) { return true; }), lines);
         option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         option->allow_extra_args(arity == Arity::many);
         // An option without its value is let through, so that it never swallows the next option; apply() refuses it.

@@ -1,6 +1,7 @@
 // The options of one command, each declared once: parsing, help, error messages and shell completion come from here.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,8 @@
 #include "cli/value.h"
 
 namespace normtune::cli {
+
+constexpr std::size_t help_width = 80;  // of help's lines; examples, which are pasted, stay whole
 
 enum class Arity {
     flag,  // no value
@@ -23,7 +26,7 @@ struct OptionSpec {
     std::string short_name;  // "-o", or empty
     Arity arity = Arity::one;
     Value value;
-    std::string help;
+    std::string help;   // lines, of any length
     std::string group;  // the heading that it stands under
 
     /// What follows the name: "FILE...", "N,...", or nothing.

@@ -22,10 +22,10 @@ public:
         options.one("-o,--out", file(out_), "Where the page or the picture goes; - is standard output");
         options.one("--problem", text("PATTERN", problem_), "Only problems whose key matches; * and ? match as in a shell");
         options.group("One plot");
-        options.one("--format", word_of({"html", "svg", "png"}, format_), "svg, png: of one plot; png needs rsvg-convert\n(default: html)");
+        options.one("--format", word_of({"html", "svg", "png"}, format_), "svg, png: of one plot; png needs rsvg-convert (default: html)");
         options.one(
             "--plot", word_of(all_plot_names(), plot_),
-            "Of one result: limit (default), rows, cols, axes, heuristics,\nrules, rounds, machine; of two: largest (default), changes");
+            "Of one result: limit (default), rows, cols, axes, heuristics, rules, rounds, machine; of two: largest (default), changes");
         declare_matching(options, settings_);
         options.example("normtune report results/run-20261120-120000 -o report.html");
         options.example("normtune report before/ after/ -o changes.html");

@@ -9,9 +9,9 @@ namespace normtune::cli {
 void declare_restriction(OptionSet& options, Restriction& restriction) {
     options.group("Equal bits (docs/reproducibility.md)");
     options.flag("--batch-invariant",
-                 "Only configurations that give a row equal bits whatever M: one\nclass for all M of an N; says what that costs",
+                 "Only configurations that give a row equal bits whatever M: one class for all M of an N; says what that costs",
                  restriction.batch_invariant);
-    options.flag("--deterministic", "Only those whose dgamma has equal bits from run to run; says\nwhat that costs",
+    options.flag("--deterministic", "Only those whose dgamma has equal bits from run to run; says what that costs",
                  restriction.deterministic);
 }
 

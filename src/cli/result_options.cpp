@@ -65,7 +65,7 @@ Notice::~Notice() {
 }
 
 void RecordFiles::declare(OptionSet& options) {
-    options.many("RESULTS", file(files_), "results.json or results.csv files, or run folders (of which\nresults.json is read)");
+    options.many("RESULTS", file(files_), "results.json or results.csv files, or run folders (of which results.json is read)");
     options.one("--compute-units", whole_number(1, most_compute_units, compute_units_),
                 "Of the device of results.csv files, which do not say it");
 }

@@ -38,16 +38,18 @@ void RunOptions::declare(OptionSet& options) {
     device_.declare_several(options);
     options.group("Equal bits (docs/reproducibility.md)");
     options.flag("--batch-invariant",
-                 "Compare the bits of rows alone and within batches; a sweep's\nwinners are of one class for all M of an N, with the price",
+                 "Compare the bits of rows alone and within batches; a sweep's winners are of one class for all M of an N, with the price",
                  batch_invariant_);
     options.flag("--deterministic",
-                 "Leave out configurations whose dgamma differs from run to run;\ncompare its bits over repeated launches", deterministic_);
+                 "Leave out configurations whose dgamma differs from run to run; compare its bits over repeated launches", deterministic_);
     options.group("Run");
     options.one("--budget", duration(1, 365 * day_s, budget_s_), "Stop after this long; racing spends it where it tells most");
     options.one("--timeout", duration(0.01, day_s, timeout_s_),
                 fmt::format("Give up on a trial after this long (default: {}s)", defaults.trial_timeout_s));
     options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
-    options.one("--resume", folder(resume_), "Go on with the run of that folder; alone, or with the same options but\n--out and --fresh");
+    options.one("--resume", folder(resume_),
+                "Go on with the run of that folder; beside it no more than --budget, --quiet and those of Output, or all that it began "
+                "with but --out");
     options.flag("--quiet", "No progress and no warnings", quiet_);
 }
 
@@ -56,12 +58,12 @@ void RunOptions::declare_timing(OptionSet& options) {
     options.flag("--hot", "Measure on data that is in cache already (default: cold)", hot_);
     options.one(
         "--rotation", whole_number(1, most_over_cache, rotation_),
-        "Cold: buffer sets take so many times the last-level cache (default: 32 on a\nGPU, up to an eighth of its memory; 4 on a CPU)");
+        "Cold: buffer sets take so many times the last-level cache (default: 32 on a GPU, up to an eighth of its memory; 4 on a CPU)");
     options.one("--repeat", whole_number(2, most_processes, repeat_),
                 "Measure what may win in so many worker processes, one after another (docs/measuring.md)");
     options.one("--lock-clocks", whole_number(100, 10'000, lock_clocks_),
                 "Hold the GPU's clock at so many MHz, and give it back at the end");
-    options.flag("--fresh", "Measure also what the store of winners has, and replace it there", fresh_);
+    options.flag("--fresh", "Measure also what the store of winners has, and replace it there; in a new run alone", fresh_);
 }
 
 SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) const {
@@ -73,8 +75,8 @@ SweepOptions RunOptions::sweep_options(const std::vector<std::string>& words) co
     }
     if (!resume_.empty() && says_what_to_run() && !selection_.names_problems() && !candidates_.names_sources()) {
         throw InputError(
-            "--resume goes on with the run as it began; of other options it takes --budget and --quiet, or else all "
-            "that the run was begun with, its --shapes, --problem or --study among them");
+            "--resume goes on with the run as it began; of other options it takes --budget, --quiet and those of the output, or else "
+            "all that the run was begun with, its --shapes, --problem or --study among them");
     }
     SweepOptions options = !resume_.empty() && !says_what_to_run() ? options_from_journal(resume_) : of_words();
     options.command = words;
@@ -94,6 +96,10 @@ SweepOptions RunOptions::of_words() const {
     options.strategy = strategy_ ? find_strategy(*strategy_) : options.strategy;
     if (trials_ && !options.strategy->draws()) {
         throw InputError(fmt::format("--trials is how many configurations are drawn; add --strategy {}", drawing()));
+    }
+    if (!trials_ && options.strategy->draws()) {
+        throw InputError(
+            fmt::format("--strategy {} draws configurations; add --trials N, how many of each problem", options.strategy->name()));
     }
     options.most_trials_per_problem = static_cast<std::uint64_t>(trials_.value_or(0));
     options.candidates = candidates_.choice(selection_);

@@ -24,7 +24,8 @@ SweepResult run_with_progress(const RunOptions& run, SweepOptions& options) {
 
 namespace {
 
-/// Of a provider's kernels that were tried none passed: its source does not compile, or its launch.json names another kernel.
+/// Of a provider's kernels that were tried none passed: its source does not compile, its launch.json names another kernel, or it refuses
+/// all that it claimed.
 bool failed_whole(const std::vector<Record>& records) {
     std::map<std::string_view, bool> passed;
     for (const Record& record : records) {

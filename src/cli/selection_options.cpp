@@ -38,7 +38,7 @@ void SelectionOptions::declare_problems(OptionSet& options) {
     options.many("--shapes", shipped_file("shapes", shapes_), "Shape files, or shipped names (normtune shapes)");
     options.list("--model", text("NAME", selection_.models), "Only these models; * and ? match as in a shell");
     options.list("--site", text("NAME", selection_.sites), "Only these sites: hidden, q_norm, k_norm, q_a, kv_a");
-    options.list("--tokens", whole_number(1, largest_size, selection_.tokens), "Instead of the file's numbers of tokens");
+    options.list("--tokens", whole_number(1, most_tokens, selection_.tokens), "Instead of the file's numbers of tokens");
     options.list("--op", name_of(op_names, selection_.ops), "Instead of the file's ops");
     options.list("--mode", name_of(mode_names, selection_.modes), "Instead of the file's modes");
     options.list("--dtype", name_of(dtype_names, selection_.dtypes), "Instead of the file's types");
@@ -53,10 +53,10 @@ void SelectionOptions::declare_problems(OptionSet& options) {
 void SelectionOptions::declare_configurations(OptionSet& options) {
     options.group("Configurations");
     options.one("--space", shipped_file("spaces", space_),
-                fmt::format("Space file, or shipped: {}\n(default: {})", shipped_list("spaces"), default_space));
+                fmt::format("Space file, or shipped: {} (default: {})", shipped_list("spaces"), default_space));
     options.one("--config", text("KEY", configuration_), "One configuration by its key, instead of a space");
     options.one("--study", shipped_file("studies", study_),
-                fmt::format("Shapes and space of a question; shipped:\n{}", shipped_list("studies")));
+                fmt::format("Shapes and space of a question; shipped: {}", shipped_list("studies")));
 }
 
 bool SelectionOptions::narrowed() const {

@@ -30,13 +30,13 @@ public:
     void declare(OptionSet& options) override {
         options.one("NAME", shipped_file("shapes", name_), "Print this shapes file; without it, list the shipped ones");
         options.one("--from-hf", file(config_), "Make shapes of a Hugging Face model configuration (config.json)");
-        options.list("--tokens", whole_number(1, largest_size, tokens_), "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
+        options.list("--tokens", whole_number(1, most_tokens, tokens_), "Numbers of tokens for --from-hf (default: 1,128,2048,8192)");
         options.one("--name", model_name(), "Of the model of --from-hf (default: as the file says, or else its folder)");
         options.one(
             "--from-log", file(log_),
-            "Count the tokens of a server's batches: a CSV, or JSON lines,\nof tokens, or batch_size and seq_len; for fit --traffic");
-        options.many("--column", column(), "What a column of --from-log is called:\ntokens|batch_size|seq_len|count=NAME; may be repeated");
-        options.one("-o,--output", file(output_), "Write what --from-hf or --from-log gives to this file instead\nof stdout");
+            "Count the tokens of a server's batches: a CSV, or JSON lines, of tokens, or batch_size and seq_len; for fit --traffic");
+        options.many("--column", column(), "What a column of --from-log is called: tokens|batch_size|seq_len|count=NAME; may be repeated");
+        options.one("-o,--output", file(output_), "Write what --from-hf or --from-log gives to this file instead of stdout");
         table_.declare(options, {}, "Of the list");
         options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 --name my-8b -o my_model.yaml");
         options.example("normtune shapes --from-log requests.jsonl --column tokens=num_batched_tokens -o tokens.csv");

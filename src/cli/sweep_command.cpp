@@ -20,7 +20,7 @@ public:
     void declare(OptionSet& options) override {
         run_.declare(options);
         run_.declare_timing(options);
-        table_.declare(options, {}, "How the winners are printed at the end; json:\nschemas/winners.schema.json");
+        table_.declare(options, {}, "How the winners are printed at the end; json: schemas/winners.schema.json");
         options.example("normtune sweep --shapes qwen3 --model Qwen3-8B --tokens 1,2048 --space quick");
         options.example("normtune sweep --shapes my_model.yaml --mode forward,backward --budget 10m --out tuned");
         options.example("normtune sweep --resume tuned");

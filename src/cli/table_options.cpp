@@ -20,9 +20,9 @@ void TableOptions::declare(OptionSet& options, const std::vector<std::string>& m
                      order_.column = down || word.ends_with(":up") ? word.substr(0, word.rfind(':')) : word;
                      order_.descending = down || order_.column != word ? std::optional(down) : std::nullopt;
                  }},
-                "Rows of tables by this column: numbers from the largest, words\nfrom A; COLUMN:up and COLUMN:down say which");
+                "Rows of tables by this column: numbers from the largest, words from A; COLUMN:up and COLUMN:down say which");
     options.one("--top", whole_number(1, 1'000'000'000, top_), "Only so many rows of each table");
-    options.one("--color", word_of({"auto", "always", "never"}, color_), "auto: on a terminal, unless NO_COLOR is set\n(default: auto)");
+    options.one("--color", word_of({"auto", "always", "never"}, color_), "auto: on a terminal, unless NO_COLOR is set (default: auto)");
 }
 
 void TableOptions::require_no_order() const {

@@ -42,6 +42,16 @@ def verdicts(checks):
     checks.run(f"normtune ab new_vendor old_vendor {REPLAY} slower.yaml --threshold 10 --out t", 0, "1 same")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy default --out p", 1, "fail: gate default")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} equal.yaml --policy default --out q", 0, "pass: gate default")
+    # With a policy every format says what the exit code does.
+    checks.write("wide.yaml", "name: wide\nthresholds:\n  - {percent: 10}\n")
+    for policy, code, result, verdict in (("default", 1, "fail", "slower"), ("wide.yaml", 0, "pass", "same")):
+        command = f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy {policy} --out {result}_"
+        document = json.loads(checks.run(f"{command}json --format json", code))
+        gate = document["gate"]
+        checks.expect(gate["result"] == result and document["pairs"][0]["verdict"] == verdict, gate)
+        checks.expect([(it["metric"], it["verdict"], it["result"]) for it in gate["cases"]] == [("latency", verdict, result), ("memory", "same", "pass")], gate)
+        checks.run(f"{command}csv --format csv", code, "result,metric,verdict", f"{result},latency,{verdict},", "pass,memory,same,")
+        checks.run(f"{command}markdown --format markdown", code, f"### normtune gate `{policy.removesuffix('.yaml')}`: {result}", "memory")
     rows = (checks.folder.work / "s/results.csv").read_text().splitlines()
     checks.expect(len(rows) == 3 and ",before," in rows[1] + rows[2] and ",after," in rows[1] + rows[2], rows)
     # Both sides in the same rounds: as many of each, in each process.
@@ -128,6 +138,9 @@ def refusals(checks):
     checks.run(f"mkdir empty_tree; normtune ab old_vendor empty_tree {REPLAY} equal.yaml", 2, "empty_tree: holds no launch.json, nor does a folder in it")
     checks.run(f"normtune ab old_tuned new_tuned {REPLAY} equal.yaml", 2, "is for many shapes; say on which to measure it, with --shapes or --problem")
     checks.run(f"normtune ab old_vendor new_tuned --problem rms_norm/backward/bf16/llama/256x1024 {REPLAY} equal.yaml", 2, "there is no pair")
+    # Two names of one configuration: a sweep of both would keep the first.
+    key = "w4.t128.r1.row.registers.masked.per_row"
+    checks.run(f"normtune ab {key} {key}.p2 {SHAPE} {REPLAY} equal.yaml", 2, "there is no pair", f"{key}.p2 cannot run", "redundant.programs_per_sm: ")
     launch = json.loads((checks.folder.work / "new_tuned/launch.json").read_text())
     launch["claims"]["op"] = "fused_add_rms_norm"
     checks.write("other_op/launch.json", json.dumps(launch))

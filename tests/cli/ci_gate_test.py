@@ -20,8 +20,8 @@ class Checks:
         self.folder = folder
         self.failed = False
 
-    def expect(self, command, code, fragment):
-        result = self.folder.run(f"{SCRIPT} {command}")
+    def expect(self, command, code, fragment, path=""):
+        result = self.folder.run(f"PATH={path}$PATH {SCRIPT} {command}")
         text = result.stdout.decode() + result.stderr.decode()
         if result.returncode != code or fragment not in text:
             self.failed = True
@@ -32,6 +32,47 @@ class Checks:
             if not (self.folder.work / name).is_file():
                 self.failed = True
                 print(f"{name} was not written")
+
+    def expect_none(self, names):
+        for name in names:
+            if (self.folder.work / name).exists():
+                self.failed = True
+                print(f"{name} stands there, and is not this run's")
+
+
+def expect_no_verdict_where_something_is_wrong(checks):
+    """Exit code 2, before the sweep where it is the script's to see; neither an earlier verdict nor a lost baseline."""
+    work = checks.folder.work
+    (work / "file").write_text("")
+    judge = f"-- {REPLAY} replay_again.yaml"
+    checks.expect(f"--baseline base.json --out new/ {judge}", 0, "pass: gate default")
+    checks.expect(f"--baseline base.json --out deep/er/new {judge}", 0, "pass: gate default")
+    checks.expect_files(["new/gate.md", "new/sweep.log", "deep/er/new/gate.md", "deep/er/new/sweep.log"])
+    checks.expect(f"--baseline base.json --out file/new {judge}", 2, "file")
+    checks.expect("--ab one other --out file/new -- --shapes shapes.yaml", 2, "file")
+    (work / "occupied/sweep.log").mkdir(parents=True)
+    checks.expect(f"--baseline base.json --out occupied {judge}", 2, "sweep.log")
+
+    checks.expect(f"--baseline none.json --out new {judge}", 2, "make one with --update")
+    checks.expect_none(["new/gate.md", "new/gate.xml"])
+    checks.expect("--ab none other --out deep/er/new -- --shapes shapes.yaml", 2, "none")
+    checks.expect_none(["deep/er/new/gate.md", "deep/er/new/gate.xml"])
+
+    checks.expect(f"--baseline file/base.json --out unswept --update {judge}", 2, "file")
+    checks.expect(f"--baseline new --out unswept --update {judge}", 2, "new is a folder")
+    checks.expect_none(["unswept"])
+    before = (work / "base.json").read_bytes()
+    (work / "broken").mkdir()
+    (work / "broken/cp").write_text('#!/bin/bash\nprintf half >"${@: -1}"\necho "cp: no space left" >&2\nexit 1\n')
+    (work / "broken/cp").chmod(0o755)
+    checks.expect(f"--baseline base.json --out new --update {judge}", 2, "no space left", path="$PWD/broken:")
+    if (work / "base.json").read_bytes() != before:
+        checks.failed = True
+        print("a failed --update changed the baseline")
+    (work / "link.json").symlink_to("linked/base.json")
+    checks.expect(f"--baseline link.json --out new --update {judge}", 0, "link.json is the baseline now")
+    checks.expect_files(["linked/base.json"])
+    checks.expect_none([path.relative_to(work) for path in work.glob("**/.ci_gate.*")])
 
 
 FASTER = 200  # so that the fastest still takes many empty launches: below these, no change is told
@@ -67,15 +108,14 @@ def main():
         checks.expect_files(["c/gate.md", "c/run-2/results.json"])
         checks.expect(f"--baseline other.json --out c --update -- {REPLAY} replay.yaml", 0, "is the baseline now")
         checks.expect_files(["c/run-3/results.json"])
-        if (folder.work / "c/gate.md").exists():
-            checks.failed = True
-            print("an earlier verdict stands beside a new run")
+        checks.expect_none(["c/gate.md"])
         checks.expect(f"--baseline base.json --out d --confirm -- {REPLAY} replay_slower.yaml", 1, "confirmed by fresh")
         checks.expect(f"--baseline base.json --out e -- --hot {REPLAY} replay.yaml", 3, "across: [cold]")
         checks.expect(f"--baseline none.json --out f -- {REPLAY} replay.yaml", 2, "make one with --update")
         checks.expect("--baseline base.json --out g -- --shapes nothing", 2, "no file 'nothing'")
         checks.expect("--baseline base.json", 2, "no sweep options")
         checks.expect("--basline base.json", 2, "unknown argument '--basline'")
+        expect_no_verdict_where_something_is_wrong(checks)
 
         (folder.work / "cpu.yaml").write_text(CPU_POLICY)
         checks.expect(f"--baseline cpu/base.json --update --out h -- {CPU}", 0, "is the baseline now")

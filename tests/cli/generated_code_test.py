@@ -68,6 +68,12 @@ def with_more_problems(results):
             results["records"].append({**record, "problem": {**record["problem"], **members, "key": key + suffix}})
         for plan in [plan for plan in results["plans"] if plan["problem"] == key]:
             results["plans"].append({**plan, "problem": key + suffix})
+    # Columns between which others are as near to one as to the other: 3,072 is 1.5 times 2,048, and 4,608 is 1.5 times that.
+    for rows, cols in ((128, 2048), (1, 4608)):
+        of, key = f"rms_norm/forward/bf16/llama/{rows}x4096", f"rms_norm/forward/bf16/none/128x{cols}"
+        members = {"casting": "none", "rows": 128, "cols": cols, "row_stride": cols, "key": key}
+        results["records"] += [{**r, "problem": {**r["problem"], **members}} for r in results["records"] if r["problem"]["key"] == of]
+        results["plans"] += [{**plan, "problem": key} for plan in results["plans"] if plan["problem"] == of]
     return results
 
 
@@ -100,6 +106,7 @@ def check_best(folder, cxx, results, printed):
     body += "if (best(Op::rms_norm, Mode::backward, Dtype::bf16, Casting::llama, 128, 4096, 0, 5000)) return 1;\n"
     body += "if (best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::llama, 128, 4096, 0, 4700)->exact) return 1;\n"
     body += "if (best(Op::rms_norm, Mode::full, Dtype::fp16, Casting::none, 1, 1)) return 1;\n"
+    body += "if (best(Op::rms_norm, Mode::forward, Dtype::bf16, Casting::none, 128, 3072)->cols != 2048) return 1;\n"
     launches = run_cpp(cxx, folder, header, body, axes)
     expected = [as_numbers(winner["configuration"], axes, header) for winner in winners]
     near = next(w for w in winners if w["problem"]["key"] == "rms_norm/forward/bf16/llama/128x4096")["configuration"]
@@ -125,6 +132,11 @@ def check_best(folder, cxx, results, printed):
             faults.append(f"best.py: launches() lacks the winner of {problem['key']}")
     if module.best("rms_norm", "forward", "bf16", "llama", 150, 4097).BLOCK_SIZE != 8192:
         faults.append("best.py: the block of columns between the measured ones")
+    tie = {w["problem"]["cols"]: w["configuration"] for w in winners if w["problem"]["casting"] == "none"}
+    if tie[2048]["key"] == tie[4608]["key"] or module.best("rms_norm", "forward", "bf16", "none", 128, 3072).key != tie[2048]["key"]:
+        faults.append("best.py: of two as near it is not the smaller")
+    if [one.key for one in module.launches("rms_norm", "forward", "bf16", "none", 3072)] != [tie[2048]["key"]]:
+        faults.append("best.py: launches() takes the larger of two as near")
     unexpressed = text[: text.index("import math")]
     faults += [f"best.py: {axis} is dropped silently" for axis in axes
                if axis not in {"num_warps", "stages", "block_size", "rows_per_program"} and axis not in unexpressed]
@@ -185,7 +197,7 @@ def check_fit(folder, cxx, results, printed, words, axes):
 
 
 CPU_SPACE = """name: halves
-axes: {num_warps: [4], threads_per_row: [32], residency: [reload], reduction: [even, masked], grid: [per_row]}
+axes: {num_warps: [2, 4, 8], threads_per_row: [32], residency: [reload], reduction: [even, masked], grid: [per_row]}
 """
 CPU_SHAPES = """name: halves
 tokens: [64]

@@ -128,6 +128,7 @@ BAD = [
     ("normtune history trend -o x.json --format json", "--output goes with history export and trend --format html"),
     ("normtune history trend --format html --top 3", "leave them out"),
     ("normtune history export -o \"$HOME/.local/share/normtune/history.sqlite3\"", "is the history"),
+    ("printf 'name: p\\nthresholds:\\n  - {op: rms_nrom, percent: 1}\\n' > slip.yaml; normtune history trend --policy slip.yaml", "'op' is 'rms_nrom'"),
     ("normtune history export --format csv", "this --format goes with history trend and list"),
     ("normtune history trend --db none.sqlite3", "there is no history yet"),
     ("normtune history trend --problem 'x*'", "has no trial of this problem"),

@@ -28,6 +28,7 @@ SCHEMA = {
     ),
     "testcase": ({"name"}, {"classname", "time", "assertions", "status"}, {"failure", "skipped", "error"}),
     "failure": (set(), {"message", "type"}, set()),
+    "system-out": (set(), set(), set()),
     "skipped": (set(), {"message", "type"}, set()),
 }
 

@@ -10,6 +10,7 @@ import sys
 import harness
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+SOURCES = README.parent / "src"
 
 
 def rendered(folder, command, faults):
@@ -38,9 +39,16 @@ def main():
         lacking = codes - set(re.findall(r"^ (\d+)(?: |$)", overview, re.MULTILINE))
         if lacking or len(codes) < 6:
             faults.append(f"exit codes of README {sorted(codes)}; normtune(1) lacks {sorted(lacking)}")
+        read = {name for source in SOURCES.rglob("*.cpp") for name in re.findall(r'getenv\("(NORMTUNE_\w+)"\)', source.read_text())}
+        lacking = read - set(re.findall(r"^ (NORMTUNE_\w+)(?: |$)", overview, re.MULTILINE))
+        if lacking or len(read) < 6:
+            faults.append(f"normtune(1) lacks variables that are read: {sorted(lacking)} of {sorted(read)}")
         for command in commands:
             page = rendered(folder, command, faults)
             text = folder.run(f"normtune {command} --help").stdout.decode()
+            too_long = [line for line in text.partition("\nExample:\n")[0].splitlines() if len(line) > 80]
+            if too_long:
+                faults.append(f"help of {command}: beyond 80 columns: {too_long}")
             names = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
             lacking = [name for name in names if not re.search(rf"^ (?:-\w, )?{name}(?: |$)", page, re.MULTILINE)]
             # What is copied from a page has to be what was meant: hyphens, quotes, backslashes.

@@ -62,6 +62,19 @@ TEST_F(OptionSetTest, AnOptionNeverSwallowsTheNext) {
     EXPECT_EQ(complaint({"--out="}), "--out needs a value: --out DIR");
 }
 
+TEST(OptionSetHelp, HasLinesOfEightyColumnsAndBeginsThoseThatTheTextBegins) {
+    bool quiet = false;
+    OptionSet options("try", "Tries things.");
+    options.flag("--quiet", "say nothing of what there is to say about all that is tried here, whatever it is\nloud: say it", quiet);
+    options.example("normtune try --quiet " + std::string(100, 'x'));
+    const std::string help = options.help();
+    EXPECT_NE(help.find("\n  --quiet                         say nothing of what there is to say about all\n" + std::string(34, ' ') +
+                        "that is tried here, whatever it is\n" + std::string(34, ' ') + "loud: say it\n"),
+              std::string::npos)
+        << help;
+    EXPECT_NE(help.find("\n  normtune try --quiet " + std::string(100, 'x')), std::string::npos) << help;
+}
+
 TEST(OptionSetWithoutPositionals, ASecondValueIsToldWithItsOption) {
     const auto complaint = [](const std::vector<std::string>& words) -> std::string {
         bool quiet = false;

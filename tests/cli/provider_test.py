@@ -22,6 +22,10 @@ WRONG = {
     "refuses": ("unsupported", "not on a Tuesday"),
     "out_of_memory": ("out_of_memory", "MemoryError: of its own"),
     "leaves": ("crashed", "the worker exited with status 7; it said: leaving"),
+    "leaves_with_a_text": ("crashed", "the worker exited with status 1; it said: no licence today"),
+    "leaves_without_a_word": ("crashed", "the worker exited with status 0"),
+    "mutters": ("launch_failed", "Mute"),
+    "mutely_refuses": ("unsupported", "MuteRefusal"),
     "dies": ("crashed", "the worker was killed by SIGABRT"),
     "hangs": ("timed_out", "no answer within"),
 }
@@ -48,6 +52,15 @@ def faults(folder):
         outcome, reason = WRONG[key]
         expect(record["outcome"] == outcome and reason in record["reason"], key, record["outcome"], record["reason"])
     expect(len(outcomes(folder, "a")) == len(WRONG), outcomes(folder, "a").keys())
+
+
+def refuses_all(folder):
+    """Nothing passed of a provider: what it refuses as it is prepared was tried, what claims() refuses was not."""
+    run = folder.run(f"normtune verify --provider norms.py:refusing --problem {PROBLEM} --space quick --backend cpu --out refused --quiet")
+    found = {key: record["outcome"] for key, record in outcomes(folder, "refused").items()}
+    expect(run.returncode == 5 and found == {"normtune": "passed", "refusing": "unsupported"}, run.returncode, found, run.stderr.decode())
+    run = folder.run(f"normtune verify --provider norms.py:refusing --problem {PROBLEM.replace('forward', 'backward')} --backend cpu --quiet")
+    expect(run.returncode == 2 and b"nothing of it is left" in run.stderr, run.returncode, run.stderr.decode())
 
 
 def names(folder):
@@ -152,6 +165,10 @@ def told(folder):
         ("--provider liger", "--provider liger: liger_kernel is not installed for .*"),
         ("--provider ligre", "--provider: 'ligre' is none of the shipped providers .numpy, pytorch, .*, nor MODULE:FACTORY"),
         ("--provider norms.py:raises", "its factory raises RuntimeError: the factory is closed"),
+        ("--provider norms.py:mute", "its factory raises Mute$"),
+        ("--provider norms.py:leaves_the_factory", "--provider norms.py:leaves_the_factory: its factory raises SystemExit: 0"),
+        ("--provider norms.py:ends_the_process", "--provider norms.py:ends_the_process: .*python3 ended without an answer: closing"),
+        ("--provider norms.py:claims_in_no_words", "nothing of it is left on the selected problems; .* test.claims takes the last 1: does not claim it"),
         ("--provider norms.py:nothing", "its factory returns no kernel"),
         ("--provider norms.py:unfinished", "has no provider; docs/providers.md"),
         ("--provider norms.py:named_badly", "calls itself 'normtune'"),
@@ -159,7 +176,8 @@ def told(folder):
         ("--provider norms.py:of_a_set", "--provider norms.py:of_a_set: the rounding of norm has to be lists of names: TypeError"),
         ("--provider norms.py:misspelt", "--provider: norms.py:misspelt: norm: .*'nrmal'"),
         ("--provider norms.py:right --python /no/python", "--python: '/no/python' is no interpreter that can be run"),
-        ("--provider norms.py:right --python false", "--provider: .*false ends with exit status 1"),
+        ("--provider norms.py:right --python false", "--provider norms.py:right: .*false ends with exit status 1"),
+        ("--provider norms.py:right --config tset:right", "--config tset:right: no --candidate or --provider has such a kernel"),
         ("--provider norms.py:right --config test:left", "no test:left is left on the selected problems"),
         ("--python python3", "--candidates-only leaves out"),
     ):
@@ -195,7 +213,7 @@ def main():
     normtune = pathlib.Path(parser.parse_args().normtune).resolve()
     if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
         library(str(normtune.parent / "libnormtune_worker.so"))
-        for part in (faults, names, measured, bits, inference):
+        for part in (faults, refuses_all, names, measured, bits, inference):
             with harness.Folder(normtune) as folder:
                 part(folder)
         python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)

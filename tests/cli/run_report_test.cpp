@@ -26,6 +26,7 @@ TEST(RunReport, AProviderOfWhichNothingPassedEndsInAFault) {
     EXPECT_EQ(exit_code_of(result_of({{own, Outcome::passed}, {"theirs:a", Outcome::compile_failed}, {"theirs:b", Outcome::unsupported}})),
               ExitCode::faulty_trials);
     EXPECT_EQ(exit_code_of(result_of({{own, Outcome::unsupported}, {"theirs:a", Outcome::passed}})), ExitCode::faulty_trials);
+    EXPECT_EQ(exit_code_of(result_of({{own, Outcome::passed}, {"theirs:a", Outcome::unsupported}})), ExitCode::faulty_trials);
     EXPECT_EQ(exit_code_of(result_of({{own, Outcome::passed}, {"theirs:a", Outcome::compile_failed}, {"theirs:b", Outcome::passed}})),
               ExitCode::good);
     EXPECT_EQ(exit_code_of(result_of({{own, Outcome::passed}, {"theirs:a", Outcome::pruned}})), ExitCode::good);

@@ -102,6 +102,12 @@ def columns_faults(folder):
     return faults
 
 
+def devices_faults(folder):
+    """Why a device is not here: an error whose name is its text is said once."""
+    said = folder.run("normtune devices").stdout.decode()
+    return [f"devices: {twice[0]}" for twice in re.finditer(r"\b(\w+) \(\1\)", said)]
+
+
 def format_faults(folder):
     """CSV, markdown and JSON have the rows of the table; --sort and --top arrange it."""
     faults = []
@@ -227,7 +233,7 @@ def main():
             run = folder.run(command)
             if run.returncode != 0:
                 faults.append(f"{command}: {run.stderr.decode()}")
-        for check in (columns_faults, format_faults, order_faults, color_faults, markdown_faults, explain_faults):
+        for check in (columns_faults, devices_faults, format_faults, order_faults, color_faults, markdown_faults, explain_faults):
             faults += check(folder)
     print("\n".join(faults))
     return 1 if faults else 0

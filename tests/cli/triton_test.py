@@ -131,6 +131,24 @@ def check_options(python, normtune, work):
     return errors
 
 
+def check_an_aborted_compile(python, work):
+    """One compiler that ends without a word is told, and the others' files are written."""
+    once = f"""
+import multiprocessing, os, signal
+if multiprocessing.current_process().name != "MainProcess":
+    try:
+        os.close(os.open({str(work / "aborted")!r}, os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        pass
+"""
+    (work / "aborting.py").write_text(once + AUTOTUNED)
+    made = candidates(python, work, f"{work}/aborting.py:copy", "--shapes", "8x1040,8x512", "--out", str(work / "aborting"))
+    files = len(json.loads((work / "aborting/launch.json").read_text())["code"]["files"]) if (work / "aborting").exists() else 0
+    good = made.returncode == 5 and files == 1 and made.stderr.count("\n") == 1 and "the compiler ended with SIGKILL" in made.stderr
+    return [] if good else [f"an aborted compile: {made.returncode}, {files} files, {made.stderr}"]
+
+
 def check_refusals(python, work):
     """One line and exit code 2."""
     (work / "broken.py").write_text("import triton\ndef f(:\n")
@@ -147,6 +165,10 @@ def check_refusals(python, work):
     for words, expected in [((f"{work}/tuned.py:none",), "has no none"), ((f"{work}/none.py:copy",), "is not there"),
                             ((copy, "--shapes", "8"), "'8' is no ROWSxCOLS"),
                             ((copy, "--arch", "arm"), "arm: is neither sm_… nor gfx…"),
+                            ((copy, "--arch", "sm_90,sm_"), "sm_: is no sm_ and a number"),
+                            ((copy, "--arch", "sm_90a"), "sm_90a: is no sm_ and a number"),
+                            ((copy, "--most", "0"), "--most: 0 is below 1"),
+                            ((copy, "--most", "-1"), "--most: -1 is below 1"),
                             ((f"{work}/tuned.py:no_wider",), "is no @triton.jit function"),
                             ((copy, "--shapes", "8x1"), "no configuration is left"),
                             ((f"{work}/broken.py:f",), "broken.py:2: invalid syntax"),
@@ -198,6 +220,7 @@ def main():
         (work / "heuristic.py").write_text(HEURISTIC)
         failed += check_heuristics(python, normtune, work)
         failed += check_options(python, normtune, work)
+        failed += check_an_aborted_compile(python, work)
         failed += check_refusals(python, work)
     print(*failed, sep="\n")
     return 1 if failed else 0

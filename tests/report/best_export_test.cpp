@@ -74,6 +74,28 @@ TEST(BestExport, WhereOthersAloneHaveATimeIsLeftOutByName) {
     }
 }
 
+TEST(BestExport, WhereNothingIsExportedItSaysWhy) {
+    const auto refusal = [](const std::vector<Record>& records) -> std::string {
+        Results results = run_of("", 1);
+        results.records = records;
+        try {
+            exported_winners({&results, 1});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    Record others = measured_record(problem_of(8, 256), 1, 10, 1);
+    others.candidate = Candidate::named("quack", "rms_norm");
+    Problem bare = problem_of(8, 512);
+    bare.operation.affine = false;
+    const Record unnamed = measured_record(bare, 1, 10, 1);
+    const std::string of_others = "no winner to export: no kernel of normtune's own has a time on " + others.problem.key();
+    EXPECT_EQ(refusal({others}), of_others);
+    EXPECT_EQ(refusal({others, unnamed}).find(of_others + ", and every other problem needs more than an op"), 0U);
+    EXPECT_EQ(refusal({unnamed}).find("no winner to export: nothing was ranked, or every problem needs more than an op"), 0U);
+}
+
 TEST(BestExport, OffsetsAndRowStridesAreNamed) {
     Results results = run_of("", 1);
     Problem kv_a = problem_of(8, 512);

@@ -59,7 +59,9 @@ const Hip& hip() {
 }
 
 std::string describe_with(const Hip& api, Result result) {
-    return fmt::format("{} ({})", api.get_error_name(result), api.get_error_string(result));
+    const std::string_view name = api.get_error_name(result);
+    const std::string_view text = api.get_error_string(result);
+    return name == text ? std::string(name) : fmt::format("{} ({})", name, text);  // ROCm 5 has no text of some
 }
 
 std::string describe(Result result) {

@@ -26,9 +26,10 @@ double nice_step(double least) {
 /// Multiples of a nice step from `low` to `high`, at most `most` + 1 of them.
 std::vector<double> nice_values(double low, double high, int most) {
     const double step = nice_step((high - low) / most);
+    const double first = std::ceil(low / step - 1e-9);
     std::vector<double> out;
-    for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) {
-        out.push_back(i * step);
+    for (int i = 0; i <= most && (first + i) * step <= high + step * 1e-9; ++i) {
+        out.push_back((first + i) * step);
     }
     return out;
 }
@@ -64,10 +65,14 @@ std::vector<double> log_values(double low, double high) {
 
 Scale Scale::linear(double low, double high) {
     Scale out;
-    if (!(high > low)) {
-        const double around = std::max(std::abs(low) * 0.01, 1e-9);
-        low -= around;
-        high = low + 2 * around;
+    constexpr double least_share = 5e-5;  // a fifth of it is a step that labels of six digits tell
+    constexpr double least_span = 1e-9;
+    const double largest = std::max(std::abs(low), std::abs(high));
+    if (!(high - low >= std::max(largest * least_share, least_span))) {
+        const double around = std::max(largest * 0.01, least_span);
+        const double middle = low + (high - low) / 2;
+        low = middle - around;
+        high = middle + around;
     }
     const double step = nice_step((high - low) / 5);
     out.low_ = std::floor(low / step + 1e-9) * step;

@@ -15,7 +15,7 @@ class Scale {
 public:
     /// From 0 to 1 until it is given.
     Scale() = default;
-    /// Widened to whole ticks.
+    /// Widened to whole ticks, and around values that labels would not tell apart.
     static Scale linear(double low, double high);
     /// 0 < low. With ticks at 1, 2, 5, …; `at`, where given, are the only places of ticks.
     static Scale log(double low, double high, const std::vector<double>& at = {});

@@ -113,6 +113,32 @@ def leaves(*_):
     sys.exit(7)
 
 
+def leaves_with_a_text(*_):
+    sys.exit("no licence today")
+
+
+def leaves_without_a_word(*_):
+    sys.exit()
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("says nothing")
+
+
+def mutters(*_):
+    raise Mute
+
+
+class MuteRefusal(Unsupported):
+    def __str__(self):
+        raise RuntimeError("says nothing")
+
+
+def mutely_refuses(*_):
+    raise MuteRefusal
+
+
 def dies(*_):
     os.abort()
 
@@ -149,6 +175,10 @@ def wrong():
         Norm("refuses", prepares=refuses),
         Norm("out_of_memory", out_of_memory),
         Norm("leaves", leaves),
+        Norm("leaves_with_a_text", prepares=leaves_with_a_text),
+        Norm("leaves_without_a_word", prepares=leaves_without_a_word),
+        Norm("mutters", mutters),
+        Norm("mutely_refuses", prepares=mutely_refuses),
         Norm("dies", prepares=dies),
         Norm("hangs", hangs),
     ]
@@ -176,6 +206,25 @@ def raises():
     raise RuntimeError("the factory is closed")
 
 
+def leaves_the_factory():
+    sys.exit(0)
+
+
+def ends_the_process():
+    print("closing", flush=True)
+    os._exit(0)
+
+
+def claims_in_no_words():
+    norm = Norm("norm")
+    norm.claims = lambda problem: ""
+    return [norm]
+
+
+def mute():
+    raise Mute
+
+
 def of_two_names():
     """Of one key, and not the same: each is run and judged by itself."""
     def spoil(x, y, rstd):
@@ -190,6 +239,10 @@ def of_a_number():
     norm = Norm("norm")
     norm.key = 1
     return [norm]
+
+
+def refusing():
+    return [Norm("refusing", prepares=refuses)]
 
 
 def says_no_text():

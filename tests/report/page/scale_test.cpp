@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace normtune {
 namespace {
@@ -28,6 +29,22 @@ TEST(Scale, OneValueHasRoom) {
     EXPECT_NEAR(scale.at(5), 0.5, 1e-9);
     EXPECT_LT(scale.at(5), scale.at(5.05));
     EXPECT_FALSE(scale.ticks().empty());
+}
+
+TEST(Scale, ValuesThatLabelsDoNotTellApartHaveRoom) {
+    for (const double low : {1e-300, 1e-3, 1.0, 900.1, 1e15}) {
+        for (const double high : {std::nextafter(low, 2 * low), low * (1 + 1e-12), low * (1 + 1e-7)}) {
+            const Scale scale = Scale::linear(low, high);
+            const std::vector<std::string> all = labels(scale);
+            EXPECT_GE(all.size(), 3U) << low;
+            EXPECT_LE(all.size(), 8U) << low;
+            EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << low;
+            EXPECT_NEAR(scale.at(low), 0.5, 0.2) << low;
+            EXPECT_LE(scale.at(low), scale.at(high)) << low;
+        }
+    }
+    const std::vector<std::string> all = labels(Scale::linear(999.9, 999.9 * (1 + 6e-5)));
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << all.front();
 }
 
 TEST(Scale, LogHasEqualRoomForEqualRatios) {
