@@ -74,7 +74,7 @@ TEST_F(GpuDeviceTest, BehindAnotherWorkspaceTheFirstSetsAreNext) {
     const auto device = open();
     const Problem backward = parse_problem_key("rms_norm/backward/bf16/llama/16x1024");
     const auto small = device->compile(backward, Configuration::parse("w4.t128.r1.row.registers.masked.per_row"));
-    const auto buffers = device->allocate(backward, rotating());
+    const auto buffers = device->allocate(backward, {.rotation_bytes = 32 << 20, .seed = 3});  // more sets than a sample has launches
     for (int i = 0; i < 5 || device->next_window(*small, *buffers, true).first == 0; ++i) {
         ASSERT_LT(i, 50);
         device->sample(small.get(), *buffers, {.samples = 1});

@@ -157,20 +157,43 @@ class Counting(torch_tools.Kernel):
         return launch
 
 
-class InPlace(unittest.TestCase):
-    def test_the_launch_that_compiles_leaves_the_inputs(self):
-        def nothing(*_):
-            return contextlib.nullcontext()
+class Pool:
+    pass
 
-        parts = {"use_mem_pool": nothing, "stream": nothing, "MemPool": object,
-                 "ExternalStream": lambda _: types.SimpleNamespace(synchronize=lambda: None)}
+
+@contextlib.contextmanager
+def without_a_gpu(values):
+    def nothing(*_):
+        return contextlib.nullcontext()
+
+    parts = {"use_mem_pool": nothing, "stream": nothing, "MemPool": Pool,
+             "ExternalStream": lambda _: types.SimpleNamespace(synchronize=lambda: None)}
+    with contextlib.ExitStack() as stack:
+        for name, part in parts.items():
+            stack.enter_context(mock.patch.object(torch.cuda, name, part, create=True))
+        stack.enter_context(mock.patch.object(torch, "autograd", types.SimpleNamespace(set_multithreading_enabled=nothing), create=True))
+        stack.enter_context(mock.patch.object(torch_tools, "views", lambda tensors: dict.fromkeys(tensors, values)))
+        yield
+
+
+class InPlace(unittest.TestCase):
+    def test_a_pool_lives_as_long_as_what_was_prepared(self):
+        x = types.SimpleNamespace(access="in", address=1)
+        kernel = Counting("rms_norm")
+        with without_a_gpu(Values([1, 2])):
+            runs = [kernel.prepare(PLAIN, {"x": x}, 7)]
+            pool = kernel._pool()
+            runs.append(kernel.prepare(PLAIN, {"x": x}, 7))
+            self.assertIs(kernel._pool(), pool)  # one of all buffer sets
+            del pool, runs[0]
+            self.assertIsNotNone(kernel._pool())
+            runs.clear()
+            self.assertIsNone(kernel._pool())
+
+    def test_the_launch_that_compiles_leaves_the_inputs(self):
         x = types.SimpleNamespace(access="in_out", address=1)
         values = Values([1, 2])
-        with contextlib.ExitStack() as stack:
-            for name, part in parts.items():
-                stack.enter_context(mock.patch.object(torch.cuda, name, part, create=True))
-            stack.enter_context(mock.patch.object(torch, "autograd", types.SimpleNamespace(set_multithreading_enabled=nothing), create=True))
-            stack.enter_context(mock.patch.object(torch_tools, "views", lambda tensors: dict.fromkeys(tensors, values)))
+        with without_a_gpu(values):
             run = Counting("rms_norm").prepare(PLAIN, {"x": x, "y": x}, 7)
             self.assertEqual(values, [1, 2])
             run(7)

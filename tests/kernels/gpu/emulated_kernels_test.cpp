@@ -82,9 +82,9 @@ constexpr Case cases[] = {
     {32, "rms_norm/backward/bf16/none/5x900/weightless", "w1.t32.r1.row.reload.masked.packed.c2"},
     {32, "rms_norm/backward/bf16/llama/9x1500", "w1.t32.r3.row.registers.masked.packed.split.tile16x32x2.c4"},
     // 32, 128 and 256 parts of a sum.
-    {32, "rms_norm/forward/bf16/llama/3x5000", "w4.t128.r1.row.registers.masked.per_row.c8"},
-    {32, "rms_norm/backward/bf16/llama/3x9000", "w8.t256.r1.row.registers.masked.per_row.tile16x32x2.c16"},
-    {32, "rms_norm/forward/fp32/llama/2x17000", "w16.t512.r1.row.registers.masked.per_row.c16"},
+    {32, "rms_norm/forward/bf16/llama/3x8000", "w4.t128.r1.row.registers.masked.per_row.c8"},
+    {32, "rms_norm/backward/bf16/llama/2x31000", "w8.t256.r1.row.registers.masked.per_row.tile16x32x2.c16"},
+    {32, "rms_norm/forward/fp32/llama/2x31000", "w16.t512.r1.row.registers.masked.per_row.c16"},
     // Bulk copies: rows that leave pieces of their slot empty; side by side, the last ones absent; held at once, apart in memory; blocks;
     // clusters.
     {32, "rms_norm/forward/bf16/llama/13x1000", "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.tma_loads"},

@@ -118,7 +118,7 @@ constexpr Mutation mutations[] = {
      "outside of its memory"},
     {"ProgramsThatFillAClusterUpTakeRows", 32, "rms_norm/backward/bf16/llama/301x520",
      "w2.t64.r1.row.registers.masked.persistent_strided.gamma_hoisted.s2.beside.tile32x32x2.parts8.pc8",
-     "if (nt_strided() && program >= programs) {", "if (false) {", "that thread 0 of program"},
+     "if (nt_strided() && program >= programs) {", "if (false) {", "at dx, row"},
     {"ColumnsBeyondTheRow", 32, "rms_norm/forward/bf16/llama/3x96/stride104", "w1.t32.r1.row.registers.masked.per_row",
      "|| column < nt_cols", "|| true", "beyond the row's end"},
     {"RowsBeyondTheLast", 64, "rms_norm/forward/bf16/llama/9x96", "w1.t16.r4.row.reload.masked.packed", "nt_step_rows == 1 || row_ < rows",
