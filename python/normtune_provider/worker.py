@@ -150,6 +150,10 @@ class _Server:
 
     def drop(self, number):
         self.kernels.pop(number, None)
+        # PyTorch keeps what it had, and a pool that ended ahead of its tensors for good: the next kernels need the memory.
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
 
     @staticmethod
     def _answer(work, usual_fault, why, why_bytes):

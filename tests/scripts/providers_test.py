@@ -19,7 +19,7 @@ importlib.metadata.version = {"quack-kernels": "0.6.5", "flashinfer-python": "0.
 import flashinfer.norm  # noqa: E402
 import quack.rmsnorm  # noqa: E402, F401
 import torch  # noqa: E402
-from normtune_provider import Problem, Unsupported, torch_tools  # noqa: E402
+from normtune_provider import Problem, Unsupported, torch_tools, worker  # noqa: E402
 from normtune_provider.providers import flashinfer as serving, pytorch, quack as heuristic, quack_tuned as tuned, torch_compile  # noqa: E402
 from tensors import Tensor  # noqa: E402
 
@@ -189,6 +189,20 @@ class InPlace(unittest.TestCase):
             self.assertIsNotNone(kernel._pool())
             runs.clear()
             self.assertIsNone(kernel._pool())
+
+    def test_memory_goes_back_once_the_kernel_is_gone(self):
+        order = []
+
+        class Kernel:
+            def __del__(self):
+                order.append("kernel")
+
+        server = worker._Server()
+        server.kernels[1] = Kernel()
+        with mock.patch.object(torch.cuda, "is_initialized", lambda: True, create=True), \
+                mock.patch.object(torch.cuda, "empty_cache", lambda: order.append("cache"), create=True):
+            server.drop(1)
+        self.assertEqual(order, ["kernel", "cache"])
 
     def test_the_launch_that_compiles_leaves_the_inputs(self):
         x = types.SimpleNamespace(access="in_out", address=1)
