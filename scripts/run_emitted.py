@@ -69,6 +69,9 @@ def reference(torch, tensors, problem, eps):
     return out
 
 
+EMITTED = {"problem", "eps", "code", "workspace_bytes", "tensors", "launches"}  # members that what follows reads
+
+
 def in_clusters(launch):
     return any(one.get("cluster", [1, 1, 1]) != [1, 1, 1] for one in launch["launches"])
 
@@ -113,6 +116,9 @@ def main():
         launch = json.loads((arguments.folder / "launch.json").read_text())
     except (OSError, ValueError) as error:
         print(f"{arguments.folder}: has no launch.json that can be read: {error}", file=sys.stderr)
+        return 2
+    if not isinstance(launch, dict) or not EMITTED <= launch.keys():
+        print(f"{arguments.folder}: its launch.json is not one that normtune emit writes", file=sys.stderr)
         return 2
     if in_clusters(launch):
         print(f"{arguments.folder}: has a kernel that is launched in clusters, which CuPy knows no word for", file=sys.stderr)

@@ -180,7 +180,17 @@ std::string described(const AbSide& side, const std::vector<std::string>& identi
     }
     const KernelFolder* const folder = side.entries.front().folder.get();
     if (folder == nullptr) {
-        const auto taker = limit_against(*side.configuration, problem, own, backend_traits(device.backend), device);
+        const auto limit_in = [&](const SearchSpace& space) {
+            return limit_against(*side.configuration, problem, space, backend_traits(device.backend), device);
+        };
+        const auto taker = limit_in(own);
+        if (taker && !limit_in(one_point_space(*side.configuration))) {
+            return fmt::format(
+                "{} has a value that makes no difference on {} ({}: {}), and the other key has another one there: leave it out, or give "
+                "both the "
+                "same",
+                side.text, problem.key(), taker->rule, taker->reason);
+        }
         return fmt::format("{} cannot run on {} on this device{}", side.text, problem.key(),
                            taker ? fmt::format(" ({}: {})", taker->rule, taker->reason) : "");
     }

@@ -27,7 +27,8 @@ public:
     /// Passes DeviceError on.
     Verification verify(const Candidate& candidate);
     /// One more sample of a kernel that has been timed on `buffers`, over poisoned outputs of one of its sets, which `seed`
-    /// picks: empty, or what is wrong there. In place, where launches have spoilt the inputs, a launch on verification's own.
+    /// picks: empty, or what is wrong there. In place, where launches have spoilt the inputs, a launch on
+    /// verification's own buffers behind that sample, on the workspace that it left.
     std::string verify_timed(const Candidate& candidate, const Kernel& kernel, Buffers& buffers, bool cold, std::uint64_t seed);
 
 private:

@@ -56,6 +56,15 @@ TEST_F(GpuDeviceTest, AClusterThatFindsNoPlaceIsUnsupported) {
         EXPECT_EQ(error.fault(), DeviceFault::unsupported);
         EXPECT_STREQ(error.what(), "not even one cluster of 4x1x1 programs of nt_forward finds a place on the device");
     }
+    gpu_.failing_call = "occupancy_clusters";
+    gpu_.failing_result = 801;
+    try {
+        device->compile(wide, clustered);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.fault(), DeviceFault::unsupported);
+        EXPECT_NE(std::string(error.what()).find("device: "), std::string::npos) << "the driver's own word: " << error.what();
+    }
     driver_.occupancy_clusters = nullptr;  // a driver that cannot tell: the first launch does
     EXPECT_NE(open()->compile(wide, clustered), nullptr);
 }

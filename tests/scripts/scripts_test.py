@@ -398,12 +398,13 @@ class RunEmitted(unittest.TestCase):
     def test_what_is_missing_is_one_line(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            whole, broken = folder / "whole", folder / "broken"
-            for made, text in ((whole, '{"launches": []}'), (broken, '{"launches":')):
+            whole, broken, other = folder / "whole", folder / "broken", folder / "other"
+            emitted = dict.fromkeys(run_emitted.EMITTED, [])
+            for made, text in ((whole, json.dumps(emitted)), (broken, '{"launches":'), (other, '{"claims": {}, "launches": []}')):
                 made.mkdir()
                 (made / "launch.json").write_text(text)
             for given, told in ((folder / "none", f"{folder}/none: has no launch.json"), (folder, f"{folder}: has no launch.json"),
-                                (broken, f"{broken}: has no launch.json"), (whole, "PyTorch and CuPy (torch, cupy) are needed")):
+                                (broken, f"{broken}: has no launch.json"), (other, f"{other}: its launch.json is not one"), (whole, "PyTorch and CuPy (torch, cupy) are needed")):
                 said = io.StringIO()
                 with unittest.mock.patch.object(sys, "argv", ["run_emitted.py", str(given)]), contextlib.redirect_stderr(said), \
                         unittest.mock.patch.dict(sys.modules, {"cupy": None}):
@@ -414,7 +415,8 @@ class RunEmitted(unittest.TestCase):
         for cluster, told in (({"cluster": [2, 1, 1]}, True), ({"cluster": [1, 1, 1]}, False), ({}, False)):
             self.assertEqual(run_emitted.in_clusters({"launches": [{}, cluster]}), told)
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "launch.json").write_text(json.dumps({"launches": [{"cluster": [2, 1, 1]}]}))
+            emitted = dict.fromkeys(run_emitted.EMITTED, []) | {"launches": [{"cluster": [2, 1, 1]}]}
+            pathlib.Path(folder, "launch.json").write_text(json.dumps(emitted))
             said = io.StringIO()
             with unittest.mock.patch.object(sys, "argv", ["run_emitted.py", folder]), contextlib.redirect_stderr(said):
                 self.assertEqual(run_emitted.main(), 2)

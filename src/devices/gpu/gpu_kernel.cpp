@@ -64,10 +64,12 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
         }
         if (launch.in_clusters() && driver_.occupancy_clusters != nullptr) {
             int clusters = 0;
-            if (driver_.occupancy_clusters(&clusters, step.function, shape_of(launch)) != success || clusters == 0) {
-                throw DeviceError(DeviceFault::unsupported,
-                                  fmt::format("not even one cluster of {} programs of {} finds a place on the device",
-                                              fmt::join(launch.cluster, "x"), launch.kernel));
+            const Result asked = driver_.occupancy_clusters(&clusters, step.function, shape_of(launch));
+            if (asked != success || clusters == 0) {
+                throw DeviceError(
+                    DeviceFault::unsupported,
+                    fmt::format("not even one cluster of {} programs of {} finds a place on the device{}", fmt::join(launch.cluster, "x"),
+                                launch.kernel, asked == success ? "" : ": " + driver_.describe(asked)));
             }
         }
         if (launch.kernel == main_kernel_) {
