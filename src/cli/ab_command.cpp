@@ -51,8 +51,11 @@ public:
         options.one("--policy", shipped_file("gates", policy_),
                     fmt::format("What counts, as for gate; shipped: {}", fmt::join(shipped_names("gates"), ", ")));
         output_.declare(options);
-        table_.declare(options, {}, "markdown: for a pull request; csv: a line a pair; json: schemas/comparison.schema.json");
-        options.one("--most", whole_number(0, 1'000'000'000, most_), "table, markdown: pairs shown of each verdict; 0: all (default: 50)");
+        table_.declare(options, {},
+                       "markdown: for a pull request; csv: a line a pair, with --policy a line a pair and metric; json: "
+                       "schemas/comparison.schema.json");
+        options.one("--most", whole_number(0, 1'000'000'000, most_),
+                    "table, and markdown without --policy: pairs shown of each verdict; 0: all (default: 50)");
         options.one("--out", folder(out_), "Where everything of the run goes (default: results/run-TIME)");
         options.flag("--quiet", "No progress and no warnings", quiet_);
         options.example("normtune ab main/norm pr/norm --shapes qwen3 --tokens 1,8192");

@@ -47,7 +47,9 @@ constexpr auto environment = std::to_array<Entry>({
     {"ROCM_PATH, HIP_PATH", "Where the HIP run time and HIPRTC are looked for first; below ROCM_PATH clang, too."},
     {"VIRTUAL_ENV", "A Python environment whose interpreter, and whose NVRTC or HIPRTC, is taken."},
     {"COLUMNS", "The width of tables that do not go to a terminal."},
-    {"NO_COLOR", "Print without colours."},
+    {"NO_COLOR", "Print without colours; so does TERM, where it is dumb."},
+    {"GITHUB_STEP_SUMMARY", "The file that --github adds to."},
+    {"HOME", "Holds .local/share and .cache, where the XDG variables are not set."},
 });
 
 std::string header(std::string_view name, std::string_view summary) {

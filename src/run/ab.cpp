@@ -63,7 +63,7 @@ std::string list_of(const std::vector<std::string>& names) {
                        shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
-/// The configurations of both sides, beside one another: there two names of one kernel are not both kept.
+/// The configurations of both sides, beside one another.
 SearchSpace own_space(const AbSide& before, const AbSide& after) {
     std::vector<Configuration> own;
     for (const AbSide* side : {&before, &after}) {
@@ -180,17 +180,7 @@ std::string described(const AbSide& side, const std::vector<std::string>& identi
     }
     const KernelFolder* const folder = side.entries.front().folder.get();
     if (folder == nullptr) {
-        const auto limit_in = [&](const SearchSpace& space) {
-            return limit_against(*side.configuration, problem, space, backend_traits(device.backend), device);
-        };
-        const auto taker = limit_in(own);
-        if (taker && !limit_in(one_point_space(*side.configuration))) {
-            return fmt::format(
-                "{} has a value that makes no difference on {} ({}: {}), and the other key has another one there: leave it out, or give "
-                "both the "
-                "same",
-                side.text, problem.key(), taker->rule, taker->reason);
-        }
+        const auto taker = limit_against(*side.configuration, problem, own, backend_traits(device.backend), device);
         return fmt::format("{} cannot run on {} on this device{}", side.text, problem.key(),
                            taker ? fmt::format(" ({}: {})", taker->rule, taker->reason) : "");
     }

@@ -142,6 +142,7 @@ SearchSpace space_of(const std::vector<Configuration>& configurations) {
                                      axis_text(axis.axis, axis_value(configurations[i], axis.axis)));
         }
     }
+    space.of_listed_points = true;
     if (configurations.size() > 1) {
         Rule listed;
         listed.name = "listed";

@@ -1,5 +1,7 @@
 #include "space/plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -17,8 +19,12 @@ constexpr std::uint64_t most_asked = std::uint64_t{1} << 22;
 /// In the order in which they are asked.
 std::vector<BackendLimit> limits_of(const SearchSpace& space, const BackendTraits& traits) {
     std::vector<BackendLimit> out;
-    for (const auto& limits : {inert_limits(space, traits), common_limits(space, traits), traits.limits}) {
-        out.insert(out.end(), limits.begin(), limits.end());
+    if (!space.of_listed_points) {
+        out = inert_limits(space, traits);
+    }
+    for (const auto& limits : {common_limits(space, traits), traits.limits}) {
+        std::ranges::copy_if(limits, std::back_inserter(out),
+                             [&](const BackendLimit& limit) { return !space.of_listed_points || !limit.name.starts_with("redundant."); });
     }
     return out;
 }

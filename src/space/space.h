@@ -32,9 +32,10 @@ struct AxisValues {
 
 struct SearchSpace {
     std::string name;
-    std::vector<AxisValues> axes;  // an axis that is not listed has its default value alone
-    std::vector<Rule> rules;       // applied in this order, after the backend's limits
-    std::uint64_t points() const;  // the product of the axes' sizes, before pruning; InputError beyond 2^64
+    std::vector<AxisValues> axes;   // an axis that is not listed has its default value alone
+    std::vector<Rule> rules;        // applied in this order, after the backend's limits
+    bool of_listed_points = false;  // each was asked for: none is left out as one that another stands for
+    std::uint64_t points() const;   // the product of the axes' sizes, before pruning; InputError beyond 2^64
 };
 
 /// Reads a space file, or the space of a study; rules are compiled once to check them. A name that is no file is looked

@@ -97,6 +97,9 @@ std::vector<std::string> files_of(const std::string& path) {
     files.clear();
     for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path, ignored)) {
         const std::string name = entry.path().filename().string();
+        if (is_temporary_name(name)) {
+            continue;  // of a command that was killed, or is under way
+        }
         const std::string file = entry.is_directory(ignored)                         ? results_in(entry.path())
                                  : name.ends_with(".json") || name.ends_with(".csv") ? entry.path().string()
                                                                                      : std::string();
@@ -216,7 +219,7 @@ void append(ResultRows& into, const ResultRows& more) {
 /// When the trials of a file were measured, and what they took, as any other file of the same run has it.
 class TimesOfRun {
 public:
-    TimesOfRun(std::string file, const ResultRows& rows) : file_(std::move(file)) {
+    TimesOfRun(std::string file, const ResultRows& rows) : file_(std::move(file)), stored_(rows.stored.problems > 0) {
         for (const ResultRow& row : rows.rows) {
             if (row.process == 0 && !std::isnan(row.p50_us)) {  // a CSV has no times of further processes
                 const std::hash<std::string_view> hash;
@@ -228,6 +231,7 @@ public:
     }
 
     const std::string& file() const { return file_; }
+    bool stored() const { return stored_; }
 
     /// No two runs take each trial in the same second and in the same time.
     bool same_run(const TimesOfRun& other) const {
@@ -257,6 +261,7 @@ private:
         }
     };
     std::string file_;
+    bool stored_;                                    // some of them, from the store of winners
     std::unordered_map<std::size_t, Taken> trials_;  // by a hash of problem, device and configuration
 };
 
@@ -301,8 +306,10 @@ ResultRows read_result_rows(const std::string& path) {
         const auto twice =
             std::ranges::find_if(runs.begin(), runs.end() - 1, [&](const TimesOfRun& it) { return it.same_run(runs.back()); });
         if (twice != runs.end() - 1) {
-            throw InputError(fmt::format("{}: {} and {} are of one run, which is one process and no two; leave one of the files out", path,
-                                         twice->file(), files[i]));
+            const bool stored = twice->stored() || runs.back().stored();
+            throw InputError(fmt::format(
+                "{}: {} and {} have the times of one run, which is one process and no two; {}", path, twice->file(), files[i],
+                stored ? "what came from the store of winners, normtune sweep --fresh measures" : "leave one of the files out"));
         }
         append(rows, more);
         rows.name = path;

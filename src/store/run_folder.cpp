@@ -99,8 +99,8 @@ int move_to_new(const fs::path& from, const fs::path& to) {
     return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
-/// All that is in a folder into another one that holds nothing else, or nothing of it. In the order of names: results.json and launch.json,
-/// without which nobody takes a folder for a whole one, come last.
+/// All that is in a folder into another one that holds nothing else, or nothing of it. In the order of names: results.json and launch.json
+/// come last.
 void move_entries(const fs::path& from, const fs::path& to) {
     std::vector<fs::path> names;
     for (const fs::directory_entry& entry : fs::directory_iterator(from)) {

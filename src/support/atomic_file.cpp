@@ -183,7 +183,7 @@ void remove_stale_temporaries(const std::string& folder) {
         }
     }
     for (const std::filesystem::path& path : stale) {
-        std::filesystem::remove(path, ignored);
+        std::filesystem::remove_all(path, ignored);
     }
 }
 

@@ -138,9 +138,13 @@ def refusals(checks):
     checks.run(f"mkdir empty_tree; normtune ab old_vendor empty_tree {REPLAY} equal.yaml", 2, "empty_tree: holds no launch.json, nor does a folder in it")
     checks.run(f"normtune ab old_tuned new_tuned {REPLAY} equal.yaml", 2, "is for many shapes; say on which to measure it, with --shapes or --problem")
     checks.run(f"normtune ab old_vendor new_tuned --problem rms_norm/backward/bf16/llama/256x1024 {REPLAY} equal.yaml", 2, "there is no pair")
-    # Two names of one configuration: a sweep of both would keep the first.
-    key = "w4.t128.r1.row.registers.masked.per_row"
-    checks.run(f"normtune ab {key} {key}.p2 {SHAPE} {REPLAY} equal.yaml", 2, "there is no pair", f"{key}.p2 has a value that makes no difference", "redundant.programs_per_sm: ")
+    # Two names of one configuration, and one that a space which had further points would leave out for another: all are measured, on each problem.
+    key = "w4.t128.r1.row.registers.masked"
+    for after in (f"{key}.per_row.p2", f"{key}.packed", f"{key}.persistent_strided"):
+        out = after.replace(".", "_")
+        checks.run(f"normtune ab {key}.per_row {after} {SHAPE} {REPLAY} equal.yaml --out {out}", 0, "1 pair")
+    checks.run(f"normtune ab {key}.persistent_strided.p2 {key}.persistent_strided.p4 --shapes qwen3 --model Qwen3-0.6B --site hidden "
+               f"--tokens 1,8192 --op rms_norm --mode forward {REPLAY} equal.yaml --out both", 0, "2 pairs")
     launch = json.loads((checks.folder.work / "new_tuned/launch.json").read_text())
     launch["claims"]["op"] = "fused_add_rms_norm"
     checks.write("other_op/launch.json", json.dumps(launch))

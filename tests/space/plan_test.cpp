@@ -242,6 +242,20 @@ TEST(Plan, TheLimitAgainstOneConfigurationIsTheOneThatTakesIt) {
     EXPECT_TRUE(takers.contains("redundant.programs_per_sm")) << takers.size();
 }
 
+TEST(Plan, OfListedPointsNoneStandsForAnother) {
+    const Problem problem = planned_problem(4096, 1024);
+    SearchSpace space{
+        "two names of one kernel",
+        {{Axis::num_warps, {4}}, {Axis::threads_per_row, {128}}, {Axis::programs_per_sm, {1, 2}}, {Axis::vector_bytes, {8, 16}}},
+        {}};
+    BackendTraits traits = no_traits();
+    traits.inert = {{Axis::vector_bytes, "there is no choice of it"}};
+    const auto kept = [&] { return plan_problem(problem, space, traits, device_of(32, 132), false, {}).kept; };
+    EXPECT_EQ(kept(), 1U);
+    space.of_listed_points = true;
+    EXPECT_EQ(kept(), 4U);
+}
+
 TEST(Plan, CountsElevenBillionPoints) {
     const SearchSpace space = load_space("default");
     const DeviceInfo device = describe_architecture("sm_90");

@@ -171,6 +171,8 @@ TEST(ResultRows, AFolderOfRunsIsOneOfEveryProcess) {
         }
     }
     write_results_csv(results, (folder / "first") + "/results.csv");
+    std::filesystem::create_directory(folder / ".normtune-1a2b.tmp");
+    write_results_csv(results, (folder / ".normtune-1a2b.tmp") + "/results.csv");  // a command's that was killed
     const ResultRows rows = read_result_rows(folder.path());
     ASSERT_EQ(rows.rows.size(), 10U);
     EXPECT_EQ(rows.rows.front().process, 0);
@@ -197,8 +199,15 @@ TEST(ResultRows, TwoFilesOfOneRunAreNoTwoProcesses) {
     };
     const std::string of_csv = refused([&](const auto& folder) { write_results_csv(results, folder / "llama3.csv"); });
     EXPECT_NE(of_csv.find("llama3.csv and "), std::string::npos) << of_csv;
-    EXPECT_NE(of_csv.find("llama3.json are of one run"), std::string::npos) << of_csv;
+    EXPECT_NE(of_csv.find("llama3.json have the times of one run, which is one process and no two; leave one"), std::string::npos)
+        << of_csv;
     EXPECT_NE(refused([&](const auto& folder) { write_results_json(results, folder / "copy.json"); }), "");
+    Results stored = results;
+    stored.plans.resize(1);
+    stored.plans.front().problem_key = stored.records.front().problem.key();
+    stored.plans.front().pruned.push_back({std::string(stored_rule), "", 0});
+    const std::string of_store = refused([&](const auto& folder) { write_results_json(stored, folder / "stored.json"); });
+    EXPECT_NE(of_store.find("normtune sweep --fresh measures"), std::string::npos) << of_store;
     Results later = results;
     for (Record& record : later.records) {
         record.timestamp = "2026-11-21T00:00:00Z";
