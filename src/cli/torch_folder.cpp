@@ -10,6 +10,7 @@
 #include "support/atomic_file.h"
 #include "support/content_hash.h"
 #include "support/error.h"
+#include "support/escape.h"
 #include "support/version.h"
 
 namespace normtune::cli {
@@ -56,25 +57,28 @@ std::string write_torch_package(const TorchPackage& package, const std::string& 
     const NewRunFolder folder(out);
     const std::vector<std::vector<std::byte>> images = compiled(package);
     std::size_t bytes = 0;
+    std::string contents;  // paths and hashes of all that decides the version
     fill_folder(folder.path(), [&](const std::string& place) {
         const auto write = [&](const std::string& path, std::string_view text) {
             const std::filesystem::path file = place + "/" + path;
             std::filesystem::create_directories(file.parent_path());
             write_file_atomically(file.string(), text);
             bytes += text.size();
+            contents += fmt::format("{} {}\n", path, content_hash(text));
         };
         for (const TorchFile& file : torch_files()) {
             write(std::string(file.path), file.text);
         }
-        write(fmt::format("{}version.txt", module_folder), fmt::format("{}\n", version()));
         write(fmt::format("{}kernels.txt", module_folder), package.table);
         for (std::size_t i = 0; i < images.size(); ++i) {
             write(std::string(module_folder) + package.codes[i].file, {reinterpret_cast<const char*>(images[i].data()), images[i].size()});
         }
+        // A local version (PEP 440): pip takes packages of other contents for others. Digits without the letter would be a number.
+        write(fmt::format("{}version.txt", module_folder), fmt::format("{}+h{}\n", version(), content_hash(contents).substr(0, 12)));
     });
     std::string devices;
     for (const DeviceInfo& device : package.devices) {
-        devices += fmt::format("{}{} ({})", devices.empty() ? "" : ", ", device.name, device.arch);
+        devices += fmt::format("{}{} ({})", devices.empty() ? "" : ", ", for_terminal(device.name), for_terminal(device.arch));
     }
     std::string text = fmt::format("{} winners of {}, as {} kernels, {:.1f} MB, in {}\n", package.winners, devices, images.size(),
                                    static_cast<double>(bytes) / 1e6, folder.path());

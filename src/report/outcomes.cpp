@@ -45,7 +45,7 @@ bool cut_short(const PlanSummary& plan) {
     return plan.taken_by(budget_rule).value_or(0) + plan.taken_by(interrupted_rule).value_or(0) > 0;
 }
 
-/// "The budget ran out: 1,200 trials of 3 problems were not run; …".
+/// "Shares of the budget ran out: 1,200 trials of 3 problems were not run; …".
 std::string undone_text(const Results& results, std::string_view rule, std::string_view why) {
     std::uint64_t trials = 0;
     std::uint64_t problems = 0;
@@ -74,6 +74,27 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
     return out;
 }
 
+/// Problems that an interrupt left without finals, or without some processes' times.
+std::string unfinished_text(const Results& results) {
+    std::string out;
+    std::uint64_t problems = 0;
+    for (const PlanSummary& plan : results.plans) {
+        const PlanSummary::Pruned* const left = plan.unfinished();
+        if (left != nullptr && ++problems <= most_faults_shown) {
+            out += fmt::format("  {}: {}\n", for_terminal(plan.problem_key), for_terminal(left->reason));
+        }
+    }
+    if (problems == 0) {
+        return "";
+    }
+    if (problems > most_faults_shown) {
+        out += fmt::format("  and {} more\n", problems - most_faults_shown);
+    }
+    return fmt::format("The sweep was interrupted before {} problem{} {} finished:\n", grouped(problems), problems == 1 ? "" : "s",
+                       problems == 1 ? "was" : "were") +
+           out;
+}
+
 /// Problems of which the plan kept nothing, and the rule that took what others had left: "nothing of …: cpu.dgamma took the last 1 of 1
 /// (…)".
 std::string nothing_kept_text(const Results& results) {
@@ -100,6 +121,26 @@ bool faulty(const Record& record) {
     const bool usual = record.outcome == Outcome::passed || record.outcome == Outcome::pruned ||
                        (record.outcome == Outcome::unsupported && record.candidate.configuration() != nullptr);
     return !usual;
+}
+
+/// Where none of normtune's own trials passed and some are unsupported: the reason of the most of them, for no table has it.
+std::string all_unsupported_text(const std::vector<Record>& records) {
+    std::map<std::string_view, std::uint64_t> reasons;
+    for (const Record& record : records) {
+        if (record.candidate.configuration() == nullptr) {
+            continue;
+        }
+        if (record.outcome == Outcome::passed) {
+            return "";
+        }
+        if (record.outcome == Outcome::unsupported) {
+            ++reasons[record.reason];
+        }
+    }
+    const auto most = std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.second; });
+    return most == reasons.end() ? ""
+                                 : fmt::format("  {} {} unsupported: {}\n", grouped(most->second), most->second == 1 ? "is" : "are",
+                                               for_terminal(most->first));
 }
 
 }  // namespace
@@ -152,6 +193,7 @@ std::string outcomes_text(const Results& results) {
     const std::string others = others_text(counts);
     std::string out = fmt::format("{} trial{}: {} passed{}{}.\n", sum(counts), sum(counts) == 1 ? "" : "s",
                                   count_of(counts, Outcome::passed), others.empty() ? "" : ", ", others);
+    out += all_unsupported_text(results.records);
     for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
         out += fmt::format("  {} {}: {}\n    repeat: {}\n", outcome_names.name(faults[i]->outcome), for_terminal(faults[i]->trial_key()),
                            for_terminal(faults[i]->reason), for_terminal(faults[i]->repeat));
@@ -159,9 +201,9 @@ std::string outcomes_text(const Results& results) {
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
-    return out + undone_text(results, budget_rule, "The budget ran out") +
-           undone_text(results, interrupted_rule, "The sweep was interrupted") + missing_processes_text(results) +
-           nothing_kept_text(results);
+    return out + undone_text(results, budget_rule, "Shares of the budget ran out") +
+           undone_text(results, interrupted_rule, "The sweep was interrupted") + unfinished_text(results) +
+           missing_processes_text(results) + nothing_kept_text(results);
 }
 
 }  // namespace normtune

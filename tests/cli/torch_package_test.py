@@ -7,9 +7,12 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
+import types
+from unittest import mock
 
 import harness
 
@@ -19,9 +22,10 @@ RECORDED = ROOT / "results/h100/llama3.json.gz"
 KEPT = ("rms_norm/forward/bf16/llama/1x4096", "rms_norm/forward/bf16/llama/128x4096", "rms_norm/backward/bf16/llama/128x4096",
         "fused_add_rms_norm/forward/bf16/llama/128x4096", "fused_add_rms_norm/backward/bf16/llama/128x4096")
 LARGEST = 5_000_000
-
+HOSTILE = "NVIDIA\n::error title=x::y\x1b[31m"  # a device's name
 
 STRIDE = 4160
+NOT_CALLED = f"fused_add_rms_norm/backward/fp16/llama/128x4096/stride{STRIDE}"  # s lies side by side, as the package's forward wrote it
 
 
 def as_type(one, dtype):
@@ -55,7 +59,8 @@ def check_files(package, results):
     for file in [line[1] for line in table if line[0] == "code"]:
         if (inside / file).read_bytes()[:4] != b"\x7fELF":
             faults.append(f"{file} is no machine code")
-    winners = {record["problem"]["key"]: record for record in results["records"] if record["measurement"].get("rank") == 1}
+    winners = {record["problem"]["key"]: record for record in results["records"]
+               if record["measurement"].get("rank") == 1 and record["problem"]["key"] != NOT_CALLED}
     steps = [(line[-1], float(line[-3]), float(line[-2])) for line in table if line[0] == "step"]
     for key, record in winners.items():
         measured = record["measurement"]
@@ -65,16 +70,91 @@ def check_files(package, results):
             faults.append(f"kernels.txt lacks {key}'s winner, {wanted}")
     size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
     faults += [f"the package has {size} bytes"] if size > LARGEST else []
+    if not re.fullmatch(r"\d+\.\d+\.\d+\+h[0-9a-f]{12}\n", version_of(package)):
+        faults.append(f"the version is {version_of(package)}")
     for path in package.rglob("*.py"):
         compile(path.read_text(), str(path), "exec")
     return faults
 
 
+def version_of(package):
+    return (package / "normtune_kernels/version.txt").read_text()
+
+
+def check_versions(folder):
+    """Equal contents have one version, and a package of other winners has another, so that pip installs it."""
+    for out, words in (("again", ""), ("fewer", "--problem 'rms_norm/*'")):
+        folder.run(f"normtune best results.json --format torch --out {out} {words}")
+    package, again, fewer = (version_of(folder.work / name) for name in ("package", "again", "fewer"))
+    return [] if package == again and package != fewer else [f"versions: {package} {again} {fewer}"]
+
+
+def check_name(folder, results):
+    """A device's name from a file is text in what is printed."""
+    changed = json.loads(json.dumps(results))
+    changed["environment"]["device"]["name"] = HOSTILE
+    (folder.work / "named.json").write_text(json.dumps(changed))
+    made = folder.run("normtune best named.json --format torch --out named")
+    good = made.returncode == 0 and made.stdout.startswith(b"14 winners of NVIDIA\\x0a::error title=x::y\\x1b[31m (sm_90), as ") and b"\x1b" not in made.stdout
+    return [] if good else [f"a hostile name: {made.returncode} {made.stdout.decode()} {made.stderr.decode()}"]
+
+
+def module_of(package, name):
+    """A file of the package by itself, without PyTorch."""
+    spec = importlib.util.spec_from_file_location(name, package / f"normtune_kernels/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_cache(package, work):
+    """An extension is taken from a cache that nobody else can write, if it is whole; one for another PyTorch is refused."""
+    extension = module_of(package, "extension")
+    faults = []
+
+    def refused(what, words, call):
+        try:
+            call()
+            faults.append(f"{what}: not refused")
+        except (OSError, ImportError) as error:
+            if words not in str(error):
+                faults.append(f"{what}: {error}")
+
+    folder = extension._own_folder(work / "extensions/entry")
+    code = folder / "code"
+    code.write_bytes(b"machine code")
+    code.chmod(0o700)
+    code = code.rename(folder / extension._name(code))
+    if folder.stat().st_mode & 0o777 != 0o700 or extension._kept(folder) != code:
+        faults.append("the cache's folder, or what is kept in it")
+    for what, spoil, mend in (("code that others can write", lambda: code.chmod(0o720), lambda: code.chmod(0o700)),
+                              ("half of the code", lambda: code.write_bytes(b"machine"), lambda: code.write_bytes(b"machine code"))):
+        spoil()
+        if extension._kept(folder) is not None:
+            faults.append(f"{what} is loaded")
+        mend()
+    if extension._kept(folder) != code:
+        faults.append("what was mended is not kept")
+    with mock.patch.object(os, "geteuid", lambda: os.getuid() + 1):
+        if extension._kept(folder) is not None:
+            faults.append("code of another user is loaded")
+        refused("a folder of another user", "is another user's", lambda: extension._own_folder(folder))
+    folder.chmod(0o722)
+    refused("a folder that others can write", "others can write", lambda: extension._own_folder(folder))
+    modules = dict(torch=types.SimpleNamespace(__version__="1.0"), normtune_kernels=types.SimpleNamespace(__path__=[]))
+    with mock.patch.dict(os.environ, NORMTUNE_KERNELS_CACHE=str(code)), mock.patch.dict(sys.modules, modules):
+        refused("a cache that is no folder", "NORMTUNE_KERNELS_CACHE names another folder", extension.load)
+    (folder / "compiled_for.txt").write_text("1.0\n")
+    extension._require_this_torch(code, "1.0")
+    refused("another PyTorch", "compiled for PyTorch 1.0, and this is 2.0", lambda: extension._require_this_torch(code, "2.0"))
+    (folder / "compiled_for.txt").unlink()
+    refused("an unknown PyTorch", "of an unknown version", lambda: extension._require_this_torch(code, "2.0"))
+    return faults
+
+
 def check_rotation(package, results):
     """bench takes as many calls a sample, and as many sets of tensors, as the sweep took: by the memory clock and bus of the GPU that it ran on."""
-    spec = importlib.util.spec_from_file_location("rotation", package / "normtune_kernels/rotation.py")
-    rotation = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(rotation)
+    rotation = module_of(package, "rotation")
     device = results["environment"]["device"]
     bytes_a_us = 2 * 2619 * 5120 / 8  # an H100's HBM3
     faults, compared = [], 0
@@ -127,6 +207,24 @@ def compute_on_the_cpu(package):
         (package / "normtune_kernels" / codes[number]).write_text(text)
 
 
+def check_installed(package, work, environment):
+    """setup.py says for which PyTorch it compiled, and an extension beside the package is taken for that one alone."""
+    made = work / "built"
+    subprocess.run([sys.executable, "-W", "ignore", "setup.py", "-q", "build_ext", "--build-lib", made, "--build-temp", made], cwd=package,
+                   env=dict(environment, CXX="true", CC="true"), capture_output=True, timeout=300)  # a compiler that compiles nothing
+    inside = package / "normtune_kernels"
+    note, extension = inside / "compiled_for.txt", inside / "_C.so"
+    faults = [] if (made / "normtune_kernels/compiled_for.txt").exists() else ["setup.py does not say for which PyTorch it compiled"]
+    extension.write_bytes(next((work / "cache").glob("*/_C.*.so")).read_bytes())
+    for version, code, expected in (("torch.__version__", 0, ""), ("'1.0'", 1, "compiled for PyTorch 1.0, and this is ")):
+        found = subprocess.run([sys.executable, "-W", "ignore", "-c", f"import pathlib, torch\npathlib.Path({str(note)!r}).write_text({version})\n"
+                                "import normtune_kernels"], env=environment, capture_output=True, text=True, timeout=300)
+        if found.returncode != code or expected not in found.stderr:
+            faults.append(f"an extension for {version}: {found.returncode} {found.stderr}")
+    extension.unlink()
+    return faults
+
+
 def check_with_torch(package, work):
     """Imports the package in place, compiled for the CPU's tensors: by the reference, then by launches of a driver that computes on the CPU."""
     (work / "driver").mkdir()
@@ -141,8 +239,11 @@ def check_with_torch(package, work):
         if made.returncode != 0 or wanted not in made.stdout:
             faults.append(f"{what}: {made.returncode}\n{made.stdout}{made.stderr}")
         print(what, made.stdout.strip())
+        compiled.append("compiles its extension" in made.stderr)
 
+    compiled = []
     check = ("-m", "normtune_kernels.check", "--device", "cpu")
+    run("by the reference:", "No kernel was tried: on a CPU", *check, "--calls", "1")
     run("by the reference:", "1000 calls, 0 wrong", *check)
     run("alone:", "", ROOT / "tests/cli/torch_package/torch_on_cpu.py")
     fake = {"LD_LIBRARY_PATH": str(work / "driver")}
@@ -155,6 +256,12 @@ def check_with_torch(package, work):
         f"for rows in (2, 1): nt.rms_norm(torch.randn(rows, {STRIDE}).half()[..., :4096], w)\n"
         f"nt.rms_norm(torch.randn(1, 1, {STRIDE}).half()[..., :4096], w)\nnt.rms_norm(torch.randn(1, 4096).half(), w)\n"
         "print(tuple(nt.calls().values()))", **fake)
+    if compiled != [True] + [False] * (len(compiled) - 1):
+        faults.append(f"the extension was compiled more than once: {compiled}")
+    # A fused backward's rows lie side by side, whatever x's do: that of rows apart has no entry, and the reference does it.
+    run("fused, rows apart:", "{'tuned': 1, 'reference': 1}", "-c", f"import torch, normtune_kernels as nt\n"
+        f"x, r = torch.randn(2, {STRIDE}).half()[..., :4096].requires_grad_(), torch.randn(2, 4096).half()\n"
+        "sum(t.sum() for t in nt.fused_add_rms_norm(x, r, torch.ones(4096).half())).backward()\nprint(nt.calls())", **fake)
     # Of a package that says that bits are equal they are compared, and one that differs is told.
     table = package / "normtune_kernels/kernels.txt"
     lines = table.read_text().splitlines(True)
@@ -167,6 +274,7 @@ def check_with_torch(package, work):
         refused = subprocess.run([sys.executable, "-W", "ignore", "-m", "normtune_kernels.bench", *words], env=environment, capture_output=True, text=True)
         if refused.returncode != code or expected not in refused.stderr or "Traceback" in refused.stderr:
             faults.append(f"bench {words}: {refused.returncode} {refused.stderr}")
+    faults += check_installed(package, work, environment)
     table.write_text(lines[0] + "step\n")
     spoilt = subprocess.run([sys.executable, "-W", "ignore", "-c", "import normtune_kernels"], env=environment, capture_output=True, text=True)
     if "kernels.txt:2: neither a code" not in spoilt.stderr:
@@ -192,7 +300,9 @@ def main():
             return SKIP
         # Those of other types are no kernels that were measured, and are said to be none.
         others = b"kernels are other machine code than what was measured"
-        if made.returncode != 0 or made.stderr or others not in made.stdout or not made.stdout.startswith(b"15 winners of NVIDIA H100 80GB HBM3 (sm_90), as "):
+        left_out = f"Left out, as no call of the package names it: {NOT_CALLED}\n".encode()
+        if (made.returncode != 0 or made.stderr or others not in made.stdout or not made.stdout.endswith(left_out) or
+                not made.stdout.startswith(b"14 winners of NVIDIA H100 80GB HBM3 (sm_90), as ")):
             print(made.returncode, made.stdout.decode(), made.stderr.decode())
             return 1
         if arguments.computing:
@@ -201,6 +311,9 @@ def main():
             return 1 if faults else 0
         faults += check_files(folder.work / "package", results)
         faults += check_rotation(folder.work / "package", results)
+        faults += check_cache(folder.work / "package", folder.work)
+        faults += check_versions(folder)
+        faults += check_name(folder, results)
         faults += check_emitted(folder, json.loads(json.dumps(results)))
         results["environment"]["device"]["backend"] = "cpu"
         (folder.work / "cpu.json").write_text(json.dumps(results))

@@ -67,7 +67,7 @@ TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
     results.plans.push_back({"rms_norm/forward/bf16/llama/4x64", 9, 0, {{"interrupted", "", 9}}, {}});
     EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
-              "The budget ran out: 1,200 trials of 2 problems were not run.\n"
+              "Shares of the budget ran out: 1,200 trials of 2 problems were not run.\n"
               "  nothing of rms_norm/forward/bf16/llama/1x64 was measured\n"
               "The sweep was interrupted: 10 trials of 2 problems were not run.\n"
               "  no trial of rms_norm/forward/bf16/llama/4x64 was complete\n");
@@ -89,8 +89,34 @@ TEST(Outcomes, TrialsOfFewerProcessesThanOthersAreSaid) {
 
 TEST(Outcomes, UnsupportedIsNoFault) {
     Results results;
-    results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector")};
-    EXPECT_EQ(outcomes_text(results), "1 trial: 0 passed, 1 unsupported.\n");
+    results.records = {failed_record(problem_of(8, 8), 2, Outcome::unsupported, "no such vector"),
+                       measured_record(problem_of(8, 8), 1, 10, 1)};
+    EXPECT_EQ(outcomes_text(results), "2 trials: 1 passed, 1 unsupported.\n");
+}
+
+TEST(Outcomes, WhereNothingIsSupportedTheReasonOfMostIsSaid) {
+    Results results;
+    results.records = {failed_record(problem_of(8, 8), 1, Outcome::unsupported, "no such vector"),
+                       failed_record(problem_of(8, 8), 2, Outcome::unsupported, "not recorded"),
+                       failed_record(problem_of(8, 8), 4, Outcome::unsupported, "not recorded"),
+                       failed_record(problem_of(8, 8), 8, Outcome::pruned, "rule mine: 0")};
+    EXPECT_EQ(outcomes_text(results), "4 trials: 0 passed, 1 pruned, 3 unsupported.\n  2 are unsupported: not recorded\n");
+    results.records.resize(1);
+    EXPECT_EQ(outcomes_text(results), "1 trial: 0 passed, 1 unsupported.\n  1 is unsupported: no such vector\n");
+    results.records.push_back(measured_record(problem_of(8, 8), 2, 10, 1));
+    results.records.back().candidate = Candidate::named("mine", "fast");
+    EXPECT_EQ(outcomes_text(results), "2 trials: 1 passed, 1 unsupported.\n  1 is unsupported: no such vector\n")
+        << "another provider's kernel passed";
+}
+
+TEST(Outcomes, WhatAnInterruptBehindTheLastTrialLeftIsSaid) {
+    Results results;
+    results.plans.push_back({"rms_norm/forward/bf16/llama/1x64", 9, 9, {}, {}});
+    results.plans.push_back({"rms_norm/forward/bf16/llama/2x64", 9, 9, {{"interrupted", "the finals were not held", 0}}, {}});
+    EXPECT_EQ(outcomes_text(results),
+              "0 trials: 0 passed.\n"
+              "The sweep was interrupted before 1 problem was finished:\n"
+              "  rms_norm/forward/bf16/llama/2x64: the finals were not held\n");
 }
 
 TEST(Outcomes, WhyAnotherProvidersKernelIsUnsupportedIsSaid) {

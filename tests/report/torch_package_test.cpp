@@ -265,8 +265,15 @@ TEST(TorchPackage, WhatNoCallNamesIsLeftOutByName) {
                                   {"rms_norm/backward/bf16/llama/8x1024/in_place", "w4.t128.r1.row.registers.even.per_row"},
                                   {"rms_norm/full/bf16/llama/8x1024", "w4.t128.r1.row.registers.even.per_row"},
                                   {"rms_norm/inference/bf16/llama/8x1024", "w4.t128.r1.row.registers.even.per_row"},
-                                  {"fused_add_rms_norm/forward/bf16/llama/8x1024/residual_fp32", "w4.t128.r1.row.registers.even.per_row"}});
-    EXPECT_EQ(torch_package({&results, 1}).left_out.unnamed.size(), 4u);
+                                  {"fused_add_rms_norm/forward/bf16/llama/8x1024/residual_fp32", "w4.t128.r1.row.registers.even.per_row"},
+                                  {"fused_add_rms_norm/forward/bf16/llama/8x1024/stride1088", "w4.t128.r1.row.registers.even.per_row"},
+                                  {"fused_add_rms_norm/backward/bf16/llama/8x1024/stride1088", "w4.t128.r1.row.registers.even.per_row"},
+                                  {"rms_norm/backward/bf16/llama/8x1024/stride1088", "w4.t128.r1.row.registers.even.per_row"}});
+    const TorchPackage package = torch_package({&results, 1});
+    EXPECT_EQ(package.left_out.unnamed.size(), 5u);
+    EXPECT_EQ(package.winners, 3u);
+    // The s that a fused backward reads is what the package's forward wrote, side by side.
+    EXPECT_EQ(std::ranges::count(package.left_out.unnamed, "fused_add_rms_norm/backward/bf16/llama/8x1024/stride1088"), 1);
     results.environment.device.backend = Backend::hip;
     EXPECT_THROW(torch_package({&results, 1}), InputError);
 }

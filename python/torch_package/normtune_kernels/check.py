@@ -2,6 +2,8 @@
 
     python -m normtune_kernels.check [--calls 1000] [--seed 0] [--device cuda]
 
+It ends with 1 where one is wrong, or where the package's kernels did none on a GPU.
+
 Of a package of --batch-invariant or --deterministic it compares bits as well: of rows alone and in batches, of dgamma from call to call. On several GPUs each call's tensors are on one of them, drawn at random, and at times another is the current one.
 """
 
@@ -200,6 +202,15 @@ def check_bits(entries, devices):
     return wrong
 
 
+def untried(device, by_tuned):
+    """(what there is to say, exit code) where the package has kernels and none of them did a call."""
+    if by_tuned > 0 or not any(line.startswith("entry ") for line in table()):
+        return "", 0
+    if torch.device(device).type == "cpu":
+        return "No kernel was tried: on a CPU the reference does every call.", 0
+    return "No kernel was tried: the reference did every call. kernels.txt says of which GPUs its kernels are, and docs/torch.md which calls they serve.", 1
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m normtune_kernels.check", description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=1000)
@@ -222,7 +233,10 @@ def main():
     print(f"{arguments.calls} calls, {wrong} wrong; worst error over what is allowed: " +
           ", ".join(f"{name} {error:.2f}" for name, error in sorted(most.items())) + f"; {nt.calls()}")
     wrong += check_bits(tuned(), devices)
-    return 1 if wrong else 0
+    text, code = untried(arguments.device, nt.calls()["tuned"])
+    if text:
+        print(text)
+    return 1 if wrong else code
 
 
 if __name__ == "__main__":

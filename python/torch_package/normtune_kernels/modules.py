@@ -1,5 +1,7 @@
 """RMSNorm as a module, and models whose modules it takes the place of."""
 
+import warnings
+
 import torch
 
 from normtune_kernels.functions import check_options, rms_norm
@@ -39,27 +41,41 @@ def _in_place_of(module):
     """An RMSNorm with the module's own weight; None where it is no RMSNorm that is known to compute the same."""
     weight = getattr(module, "weight", None)
     if type(module) is torch.nn.RMSNorm and len(module.normalized_shape) == 1:
-        made = dict(eps=module.eps, casting="gemma")  # which rounds once, at the end
-    elif type(module).__name__ in ("LlamaRMSNorm", "MistralRMSNorm", "Qwen2RMSNorm", "Qwen3RMSNorm", "Qwen3MoeRMSNorm"):
-        made = dict(eps=module.variance_epsilon, casting="llama")
+        size, made = module.normalized_shape, dict(eps=module.eps, casting="gemma")  # which rounds once, at the end
+    elif (type(module).__name__ in ("LlamaRMSNorm", "MistralRMSNorm", "Qwen2RMSNorm", "Qwen3RMSNorm", "Qwen3MoeRMSNorm") and weight is not None and
+          hasattr(module, "variance_epsilon")):
+        size, made = tuple(weight.shape), dict(eps=module.variance_epsilon, casting="llama")
     else:
         return None
-    size = module.normalized_shape if weight is None else tuple(weight.shape)
     out = RMSNorm(size, elementwise_affine=False, **made)
     out.weight = weight
     return out.train(module.training)
 
 
+def _has_more(module):
+    """Do hooks run with it, or was its forward wrapped (accelerate's device_map)? Neither would go on with another module."""
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return "forward" in vars(module) or any(getattr(module, name) for name in hooks)
+
+
 def replace_norms(model):
     """Puts an RMSNorm in the place of each torch.nn.RMSNorm, and of each of Llama's, Mistral's, Qwen2's and Qwen3's in Hugging Face's
-    models, with its own weight: names of parameters and optimizers stay as they are. Returns how many.
+    models, with its own weight: names of parameters and optimizers stay as they are. One that several places share is shared again.
+    Returns how many; those with hooks or a wrapped forward stay, and a warning says so.
 
     What it gives is in x's dtype: where weights are wider (fp32 masters), and for torch.nn.RMSNorm under autocast, theirs is in the wider one."""
-    count = 0
-    for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
-            norm = _in_place_of(child)
-            if norm is not None:
-                setattr(parent, name, norm)
-                count += 1
-    return count
+    norms, places, kept = {}, [], {}
+    for path, parent in model.named_modules():
+        for name, child in parent._modules.items():  # named_children() leaves out the second place of a module
+            norm = norms.get(child) if child is None or child in norms else _in_place_of(child)
+            if norm is not None and _has_more(child):
+                kept.setdefault(child, f"{path}.{name}".lstrip("."))
+            elif norm is not None:
+                norms[child] = norm
+                places.append((parent, name, norm))
+    for parent, name, norm in places:
+        setattr(parent, name, norm)
+    if kept:
+        warnings.warn(f"replace_norms leaves {len(kept)} of {len(kept) + len(norms)} norms as they are, which have hooks or a wrapped forward: "
+                      f"{next(iter(kept.values()))}{', …' if len(kept) > 1 else ''}. Call it before what adds these", stacklevel=2)
+    return len(norms)

@@ -27,11 +27,12 @@ constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 /// Those that the package has a function for.
 constexpr std::array called_ops{Op::rms_norm, Op::fused_add_rms_norm};
 
-/// Can a call say all of it?
+/// Can a call say all of it? A backward that reads s has it from the package's forward, which writes its rows side by side.
 bool is_callable(const Problem& problem) {
     const Operation& o = problem.operation;
+    const bool reads_s = o.mode == Mode::backward && o.descriptor().saved_input == TensorRole::s;
     return std::ranges::count(called_ops, o.op) > 0 && (o.mode == Mode::forward || o.mode == Mode::backward) && !o.in_place &&
-           o.residual == ResidualPrecision::rounded;
+           o.residual == ResidualPrecision::rounded && !(reads_s && is_strided(problem.shape));
 }
 
 /// All that an entry's kernels have in common: the line of the table.

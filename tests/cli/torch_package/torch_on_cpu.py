@@ -4,6 +4,7 @@ import collections
 import contextlib
 import copy
 import types
+import warnings
 from unittest import mock
 
 import torch
@@ -96,6 +97,35 @@ def module():
     expect(torch.allclose(replaced(x), model(x), atol=1e-5), "values of the model")
 
 
+class LlamaRMSNorm(torch.nn.Module):
+    """Of that name, and not as Hugging Face's: it has no variance_epsilon."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(48))
+
+
+def modules_that_differ():
+    """replace_norms: a norm in two places, norms with hooks or a wrapped forward, and a class that only has the name of one."""
+    model = torch.nn.Module()
+    model.a = model.b = torch.nn.RMSNorm(48)
+    model.inner = torch.nn.Sequential(model.a, LlamaRMSNorm(), torch.nn.RMSNorm(48))
+    expect(nt.replace_norms(model) == 2, "how many norms are replaced")
+    expect(isinstance(model.a, nt.RMSNorm) and model.a is model.b and model.a is model.inner[0], "a norm in three places")
+    expect(type(model.inner[1]) is LlamaRMSNorm and isinstance(model.inner[2], nt.RMSNorm), "what lies behind a class of a norm's name")
+    model = torch.nn.Sequential(*(torch.nn.RMSNorm(48) for _ in range(4)))
+    called = []
+    model[0].register_forward_hook(lambda *_: called.append("behind"))
+    model[1].register_forward_pre_hook(lambda *_: called.append("ahead"))
+    model[2].forward = lambda x: called.append("wrapped") or x
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        expect(nt.replace_norms(model) == 1 and isinstance(model[3], nt.RMSNorm), "norms with hooks stay")
+    expect(len(told) == 1 and "leaves 3 of 4 norms" in str(told[0].message) and ": 0, …" in str(told[0].message), f"a warning: {[str(w.message) for w in told]}")
+    model(torch.randn(2, 48))
+    expect(called == ["behind", "ahead", "wrapped"], f"hooks run: {called}")
+
+
 def tracing():
     """opcheck (schemas, shapes for tracing, autograd), and torch.compile in one graph, with shapes that change."""
     x, r = (torch.randn(6, 48, requires_grad=True) for _ in range(2))
@@ -131,7 +161,30 @@ def errors():
     refused("a module's offset", "offset is 0 or 1, not 0.5", lambda: nt.RMSNorm(48, offset=0.5))
     refused("a residual's shape", "residual must have x's shape", lambda: nt.fused_add_rms_norm(x, x[:2], w))
     refused("a residual's dtype", "residual must have x's shape, dtype", lambda: nt.fused_add_rms_norm(x, x.bfloat16(), w))
+    backward = torch.ops.normtune.rms_norm_backward
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        x, w = torch.randn(4, 48).to(dtype), torch.randn(48).to(dtype)
+        good = torch.ops.normtune.rms_norm(x, w, 1e-6, 0, 0)[1]
+        backward(x, None, x, w, good, 1e-6, 0, 0)
+        other = torch.float32 if dtype == torch.float64 else torch.float64
+        for what, rstd in (("too few", good[:1]), ("another dimension", good[:, None]), ("another type", good.to(other)), ("16 bits", good.bfloat16()),
+                           ("another device", good.to("meta"))):
+            refused(f"rstd, {what}, of {dtype}", "rstd must have a value of ", lambda: backward(x, None, x, w, rstd, 1e-6, 0, 0))
+        refused(f"rstd, too few, traced, of {dtype}", "rstd must have a value of ",
+                lambda: backward(*(None if t is None else t.to("meta") for t in (x, None, x, w, good[:1])), 1e-6, 0, 0))
+        refused(f"rstd, too few, differentiated, of {dtype}", "rstd must have a value of ",
+                lambda: backward(x, None, x.clone().requires_grad_(), w, good[:1], 1e-6, 0, 0))
     refused("two dimensions", "over the last dimension alone", lambda: nt.RMSNorm((2, 48)))
+
+
+def checking():
+    """check: on a GPU it does not pass where no kernel was tried."""
+    from normtune_kernels import check
+    expect(check.untried("cuda", 0)[1] == 1 and "No kernel was tried" in check.untried("cuda:1", 0)[0], "nothing tried on a GPU")
+    expect(check.untried("cpu", 0)[1] == 0 and "No kernel was tried" in check.untried("cpu", 0)[0], "nothing tried on a CPU")
+    expect(check.untried("cuda", 1) == ("", 0), "a kernel was tried")
+    with mock.patch.object(check, "table", lambda: ["normtune_kernels 2"]):
+        expect(check.untried("cuda", 0) == ("", 0), "a package without kernels")
 
 
 def timing():
@@ -188,7 +241,7 @@ def timing():
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    for part in (gradients, shapes, module, tracing, errors, timing):
+    for part in (gradients, shapes, module, modules_that_differ, tracing, errors, checking, timing):
         part()
     print(*FAULTS, sep="\n")
     raise SystemExit(1 if FAULTS else 0)

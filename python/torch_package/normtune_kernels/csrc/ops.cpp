@@ -19,6 +19,14 @@ Tensor or_none(const Maybe& t) {
     return t.has_value() ? *t : Tensor();
 }
 
+c10::SymIntArrayRef leading(const Tensor& x) {
+    return x.sym_sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
+}
+
+at::ScalarType scales_type(const Tensor& x) {
+    return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
 void check_row_wise(const Tensor& x, const Tensor& other, const char* name) {
     TORCH_CHECK(other.sym_sizes() == x.sym_sizes() && other.scalar_type() == x.scalar_type() && other.device() == x.device(), name,
                 " must have x's shape, dtype and device: x is ", x.scalar_type(), " ", x.sym_sizes(), " on ", x.device(), ", ", name,
@@ -37,6 +45,19 @@ void check_arguments(const Tensor& x, const Tensor& weight, double eps, std::int
         TORCH_CHECK(weight.device() == x.device(), "weight must be on x's device, ", x.device(), ", not on ", weight.device());
         TORCH_CHECK(at::isFloatingType(weight.scalar_type()), "weight must be of a floating type, not ", weight.scalar_type());
     }
+}
+
+void check_backward(const Tensor& dy, const Maybe& ds, const Tensor& x, const Tensor& weight, const Tensor& rstd, double eps,
+                    std::int64_t casting, std::int64_t offset) {
+    check_arguments(x, weight, eps, casting, offset);
+    check_row_wise(x, dy, "dy");
+    if (ds.has_value()) {
+        check_row_wise(x, *ds, "ds");
+    }
+    const at::ScalarType type = scales_type(x);
+    TORCH_CHECK(rstd.sym_sizes() == leading(x) && rstd.scalar_type() == type && rstd.device() == x.device(), "rstd must have a value of ",
+                type, " for each row of x, on x's device: x is ", x.sym_sizes(), " on ", x.device(), ", rstd is ", rstd.scalar_type(), " ",
+                rstd.sym_sizes(), " on ", rstd.device());
 }
 
 // On any device.
@@ -65,11 +86,7 @@ Two both(Two result, const Tensor& x) {
 
 Two rms_norm_backward(const Tensor& dy, const Maybe& ds, const Tensor& x, const Maybe& weight, const Tensor& rstd, double eps,
                       std::int64_t casting, std::int64_t offset) {
-    check_arguments(x, or_none(weight), eps, casting, offset);
-    check_row_wise(x, dy, "dy");
-    if (ds.has_value()) {
-        check_row_wise(x, *ds, "ds");
-    }
+    check_backward(dy, ds, x, or_none(weight), rstd, eps, casting, offset);
     return both(normtune_torch::backward(dy, or_none(ds), x, or_none(weight), rstd, {eps, casting, offset}), x);
 }
 
@@ -80,8 +97,7 @@ Tensor like_rows(const Tensor& x) {
 }
 
 Tensor scales_of(const Tensor& x) {
-    return at::empty_symint(x.sym_sizes().slice(0, static_cast<std::size_t>(x.dim() - 1)),
-                            x.options().dtype(x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+    return at::empty_symint(leading(x), x.options().dtype(scales_type(x)));
 }
 
 Two rms_norm_meta(const Tensor& x, const Maybe& weight, double eps, std::int64_t casting, std::int64_t offset) {
@@ -96,8 +112,9 @@ Three fused_add_rms_norm_meta(const Tensor& x, const Tensor& residual, const May
     return {like_rows(x), like_rows(x), scales_of(x)};
 }
 
-Two rms_norm_backward_meta(const Tensor&, const Maybe&, const Tensor& x, const Maybe& weight, const Tensor&, double, std::int64_t,
-                           std::int64_t) {
+Two rms_norm_backward_meta(const Tensor& dy, const Maybe& ds, const Tensor& x, const Maybe& weight, const Tensor& rstd, double eps,
+                           std::int64_t casting, std::int64_t offset) {
+    check_backward(dy, ds, x, or_none(weight), rstd, eps, casting, offset);
     return both({like_rows(x), weight.has_value() ? at::empty_symint(weight->sym_sizes(), weight->options()) : Tensor()}, x);
 }
 
@@ -206,6 +223,7 @@ Two rms_norm_backward_autograd(const Tensor& dy, const Maybe& ds, const Tensor& 
                                std::int64_t casting, std::int64_t offset) {
     const Tensor w = or_none(weight);
     if (at::GradMode::is_enabled() && (wants_gradient(dy) || wants_gradient(or_none(ds)) || wants_gradient(x) || wants_gradient(w))) {
+        check_backward(dy, ds, x, w, rstd, eps, casting, offset);
         normtune_torch::count_reference();
         return both(normtune_torch::reference_backward(dy, or_none(ds), x, w, {}, {eps, casting, offset}), x);
     }
