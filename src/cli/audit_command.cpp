@@ -64,6 +64,11 @@ public:
         }
         const std::vector<Rule> rules = space_.empty() ? default_audit_rules() : load_space(space_).rules;
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
+        for (const std::vector<Results>& runs : devices) {
+            if (const std::string flaw = cold_beside_hot(runs); !flaw.empty()) {
+                throw InputError(flaw + "; audit one kind at a time");
+            }
+        }
         if (!axis_.empty()) {
             return run_axis(devices);
         }
@@ -79,6 +84,7 @@ public:
             }
             const Notice notice(fmt::format("judging {} trials by {} rules", trials, rules.size()));
             audits.push_back(audit(runs, heuristics_, rules));
+            tell_repeats(audits.back().repeats);
             if (measure_) {
                 judge_measuring(runs, device_.wish(), {"normtune", "audit", "--measure"}, progress_on_stderr(quiet_),
                                 [&](std::span<const Results> fresh) {
@@ -98,11 +104,23 @@ public:
     }
 
 private:
+    static void tell_repeats(std::size_t repeats) {
+        if (repeats > 0) {
+            complain(
+                fmt::format("{} problems have the same times in two of the results (a copy, or times from the store of winners): each "
+                            "counts once",
+                            repeats));
+        }
+    }
+
     ExitCode run_transfer() const {
         if (measure_ || !axis_.empty() || !space_.empty() || heuristics_.size() > named_thumb_rules().size()) {
             throw InputError("--transfer judges winners alone; leave out --measure, --axis, --space and --heuristic");
         }
         std::vector<Results> runs = files_.read();
+        for (const Results& run : runs) {
+            require_one_device(run);
+        }
         std::vector<std::vector<Results>> sides;
         if (runs.size() == 2) {  // of one device as well
             sides.resize(2);
@@ -131,6 +149,7 @@ private:
         std::vector<AxisEffect> effects;
         for (const std::vector<Results>& runs : devices) {
             effects.push_back(axis_effect(runs, axis_));
+            tell_repeats(effects.back().repeats);
         }
         table_.is("json") ? print_data(axis_json(effects)) : table_.show(axis_sections(effects));
         return ExitCode::good;

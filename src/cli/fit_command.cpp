@@ -79,6 +79,7 @@ public:
         settings_.most_steps = static_cast<std::size_t>(most_steps_);
         if (!axes_.empty()) {
             settings_.decided = in_order(axes_);
+            require_axes_of_even();
         }
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
         if (devices.size() > 1) {
@@ -114,6 +115,20 @@ private:
 
     Value hold_out() {
         return {"WHICH", {}, Completion::none, [this](const std::string& word) { hold_out_ = HoldOut::parse(word); }};
+    }
+
+    /// A step of bare `even` would be illegal at the next N.
+    void require_axes_of_even() const {
+        const auto decided = [&](Axis axis) { return std::ranges::find(settings_.decided, axis) != settings_.decided.end(); };
+        if (!decided(Axis::reduction)) {
+            return;
+        }
+        for (const Axis axis : axes_of_even) {
+            if (!decided(axis)) {
+                throw InputError(fmt::format("--axes: reduction needs the axes that say where even holds beside it; {} is not among them",
+                                             axis_names.name(axis)));
+            }
+        }
     }
 
     void require_axes_of_rows(Backend backend) const {

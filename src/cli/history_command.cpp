@@ -220,25 +220,15 @@ private:
 
     ExitCode export_run() {
         const History history = read();
-        std::optional<std::uint32_t> wanted;
-        for (const HistorySeries& series : history.series) {
-            for (const HistoryNight& night : series.nights) {
-                const bool right = run_.empty() ? night.run >= wanted.value_or(0) : history.runs[night.run].started == run_;
-                wanted = right ? night.run : wanted;
-            }
-        }
-        if (!wanted) {
+        std::vector<std::string> remarks;
+        const std::optional<HistoryBatch> batch = night_of(history, run_, remarks);
+        if (!batch) {
             throw InputError(fmt::format("{}: no run began at {}; normtune history list names those that it has", database_, run_));
         }
-        HistoryBatch batch{history.runs[*wanted], {}};
-        for (const HistorySeries& series : history.series) {
-            for (const HistoryNight& night : series.nights) {
-                if (night.run == *wanted) {
-                    batch.points.push_back({series.trial, history.codes[night.code], night.times});
-                }
-            }
+        for (const std::string& remark : remarks) {
+            complain(remark);
         }
-        const std::string json = table_.is("google-benchmark") ? google_benchmark_json(batch) : bencher_json(batch);
+        const std::string json = table_.is("google-benchmark") ? google_benchmark_json(*batch) : bencher_json(*batch);
         write([&](TextSink& out) { out += json; });
         return ExitCode::good;
     }

@@ -116,10 +116,9 @@ std::vector<TrialsAgain> wanted_again(const Audit& audit) {
 
 Audit audit(std::span<const Results> runs, std::vector<ThumbRule> heuristics, std::vector<Rule> rules, std::span<const Results> fresh) {
     Audit out;
-    out.rankings = problem_rankings(runs, Whose::own, fresh);
-    if (out.rankings.empty()) {
-        throw InputError("nothing was measured in these results: there is no best to judge by");
-    }
+    CountedRankings counted = counted_rankings(runs, Whose::own, fresh);
+    out.rankings = std::move(counted.rankings);
+    out.repeats = counted.repeats;
     out.heuristics = std::move(heuristics);
     out.rules = std::move(rules);
     for (const ProblemRanking& ranking : out.rankings) {

@@ -50,6 +50,7 @@ struct Audit {
     Audit& operator=(Audit&&) noexcept = default;
 
     std::vector<ProblemRanking> rankings;
+    std::size_t repeats = 0;  // as CountedRankings::repeats
     std::vector<ThumbRule> heuristics;
     std::vector<Rule> rules;
     std::vector<ProblemAudit> problems;                    // one a ranking

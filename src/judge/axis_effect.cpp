@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/ranking.h"
 #include "space/axes.h"
 #include "support/error.h"
 #include "trial/kernel_folder.h"
@@ -47,11 +48,21 @@ void keep_faster(const Standing*& best, const Standing& one, const Record* winne
     best = precedes(one, best, winner) ? &one : best;
 }
 
-/// Both are against the winner of the problem; their errors are taken as independent.
+/// Half the 95% interval of log(one / best). Finalists have rounds of their own to pair, whoever won; of others both are against the
+/// winner of the problem, and their errors are taken as independent.
+double half_width_against(const Standing& one, const Standing& best) {
+    const std::vector<double>& its = one.record->measurement->final_rounds_us;
+    const std::vector<double>& best_us = best.record->measurement->final_rounds_us;
+    if (its.size() > 1 && best_us.size() > 1) {
+        return paired_half_width(its, best_us);
+    }
+    const auto half = [](const TimeRatio& time) { return std::log(time.high / time.low) / 2; };
+    return std::hypot(half(one), half(best));
+}
+
 LossEstimate loss_against(const Standing& one, const Standing& best) {
     const double loss = one.ratio / best.ratio - 1;
-    const auto half = [](const TimeRatio& time) { return std::log(time.high / time.low) / 2; };
-    return {loss, &one == &best ? 0 : (1 + loss) * std::hypot(half(one), half(best))};
+    return {loss, &one == &best ? 0 : (1 + loss) * half_width_against(one, best)};
 }
 
 /// Of one axis: of each problem, by provider.
@@ -123,7 +134,8 @@ AxisEffect effect_of(std::span<const ProblemRanking> rankings, const std::string
 }  // namespace
 
 AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
-    const std::vector<ProblemRanking> rankings = problem_rankings(runs, Whose::all);
+    const CountedRankings counted = counted_rankings(runs, Whose::all);
+    const std::vector<ProblemRanking>& rankings = counted.rankings;
     const Collected collected = collect(rankings, axis);
     const auto found = collected.axes.find(axis);
     if (found == collected.axes.end()) {
@@ -132,7 +144,9 @@ AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis) {
         throw InputError(fmt::format("nothing that was measured has an axis or a tunable {}{}", quoted_for_message(axis),
                                      suggestion(axis, names.data(), names.data() + names.size())));
     }
-    return effect_of(rankings, axis, found->second);
+    AxisEffect out = effect_of(rankings, axis, found->second);
+    out.repeats = counted.repeats;
+    return out;
 }
 
 std::vector<AxisEffect> axis_effects(std::span<const ProblemRanking> rankings) {

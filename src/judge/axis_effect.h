@@ -34,10 +34,11 @@ struct AxisEffect {
     std::string axis;
     DeviceInfo device;
     std::vector<std::string> problems;    // keys
+    std::size_t repeats = 0;              // as CountedRankings::repeats
     std::vector<AxisValueEffect> values;  // by provider, op, mode, and value in the order of numbers
 };
 
-/// Throws InputError: nothing that was measured has such an axis; `axis` is then compared with those that are there.
+/// Throws InputError: nothing was measured, or nothing that was has such an axis; `axis` is then compared with those that are there.
 AxisEffect axis_effect(std::span<const Results> runs, const std::string& axis);
 
 /// Of every axis and tunable that was measured, those of normtune's own configurations first; `rankings` are of all candidates of one

@@ -200,19 +200,36 @@ void look_at_bits(Fit& fit) {
 }
 
 /// A launcher's rule is for data that is in cache, or for data that is not.
-void require_all_cold_or_hot(const Group& group) {
-    const auto cold = [](const ProblemRanking* ranking) { return ranking->winner->measurement->cold; };
-    const auto other =
-        std::ranges::find_if(group.rankings, [&](const ProblemRanking* it) { return cold(it) != cold(group.rankings.front()); });
-    if (other != group.rankings.end()) {
-        const ProblemRanking* const first = group.rankings.front();
-        throw InputError(fmt::format("{}: {} was measured cold, {} on data in cache; fit one kind at a time", group.operation,
-                                     (cold(first) ? first : *other)->problem().key(), (cold(first) ? *other : first)->problem().key()));
+void require_one_kind_to_fit(const Group& group) {
+    std::vector<const Record*> winners;
+    for (const ProblemRanking* ranking : group.rankings) {
+        winners.push_back(ranking->winner);
+    }
+    if (const std::string flaw = cold_beside_hot(winners); !flaw.empty()) {
+        throw InputError(fmt::format("{}: {}; fit one kind at a time", group.operation, flaw));
     }
 }
 
+/// The restriction admits nothing that was measured on a problem of the shape, so no ladder serves it.
+bool nothing_admitted(const ShapeLosses& shape) {
+    return std::ranges::any_of(shape.rankings, [](const ProblemRanking* ranking) { return ranking->standings.empty(); });
+}
+
+/// Without what a restriction does not admit. A problem of which that leaves nothing stays, unless another run has something of it.
+void restrict_standings(std::vector<ProblemRanking>& rankings, const Restriction& restriction) {
+    std::set<std::string> served;
+    for (ProblemRanking& ranking : rankings) {
+        std::erase_if(ranking.standings, [&](const Standing& standing) { return !admits(restriction, *standing.record); });
+        if (!ranking.standings.empty()) {
+            served.insert(ranking.problem().key());
+        }
+    }
+    std::erase_if(rankings,
+                  [&](const ProblemRanking& ranking) { return ranking.standings.empty() && served.contains(ranking.problem().key()); });
+}
+
 Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits& traits) {
-    require_all_cold_or_hot(group);
+    require_one_kind_to_fit(group);
     Fit out;
     out.operation = group.operation;
     out.problem = group.rankings.front()->problem().operation;
@@ -225,7 +242,8 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
         all.classes = classes_of(all.prescriptions, out.device.backend);
     }
     const auto held = [&](const ShapeLosses& shape) {
-        return settings.hold_out.holds(shape, static_cast<std::size_t>(&shape - all.shapes.data()));
+        const bool may_be = settings.hold_out.by_name() || !nothing_admitted(shape);  // there a ladder is not judged
+        return may_be && settings.hold_out.holds(shape, static_cast<std::size_t>(&shape - all.shapes.data()));
     };
     out.held_out = all.only(held);
     out.fitted = all.only([&](const ShapeLosses& shape) { return !held(shape); });
@@ -243,9 +261,10 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
             ++*out.steps_needed;
         }
     }
+    const bool none_there = std::ranges::any_of(out.fitted.shapes, nothing_admitted);
     for (const ShapeLosses& shape : out.fitted.shapes) {
         const double loss = ladder_loss(out.ladder, shape);
-        if (loss == not_measured || loss > settings.tolerance) {
+        if (none_there ? nothing_admitted(shape) : loss == not_measured || loss > settings.tolerance) {
             out.in_the_way.push_back(&shape);
         }
     }
@@ -308,10 +327,7 @@ std::vector<TrialsAgain> wanted_again(const Fits& fits) {
 Fits fit(std::span<const Results> runs, const FitSettings& settings, const BackendTraits& traits, std::span<const Results> fresh) {
     Fits out;
     out.rankings = problem_rankings(runs, Whose::own, fresh);
-    for (ProblemRanking& ranking : out.rankings) {
-        std::erase_if(ranking.standings, [&](const Standing& standing) { return !admits(settings.restriction, *standing.record); });
-    }
-    std::erase_if(out.rankings, [](const ProblemRanking& ranking) { return ranking.standings.empty(); });
+    restrict_standings(out.rankings, settings.restriction);
     for (const Group& group : group_by_operation(out.rankings, settings)) {
         out.fits.push_back(fit_one(group, settings, traits));
     }

@@ -62,7 +62,7 @@ struct Fit {
     std::optional<Ladder> ladder;                // within the tolerance and the number of steps, or the best that there is
     bool within = false;                         // is it?
     std::optional<std::size_t> steps_needed;     // the fewest that make a ladder, where --most-steps asked for fewer
-    std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance
+    std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance, or where nothing is admitted
     ShapeSummary on_fitted;
     ShapeSummary on_held_out;
     std::vector<Rival> rivals;  // judged on the held-out shapes; on the fitted ones where none is held out

@@ -27,11 +27,9 @@ Configuration projected(const Configuration& configuration, const std::vector<Ax
     return out;
 }
 
-/// Whether `even` holds depends on N: a step that serves several N has it where it holds and masks elsewhere. That
-/// takes the axes that say where it holds.
+/// Whether `even` holds depends on N: a step that serves several N has it where it holds and masks elsewhere.
 bool may_mix_reductions(const std::vector<Axis>& decided) {
-    return decides(decided, Axis::reduction) && decides(decided, Axis::threads_per_row) && decides(decided, Axis::vector_bytes) &&
-           decides(decided, Axis::block_size);
+    return decides(decided, Axis::reduction) && std::ranges::all_of(axes_of_even, [&](Axis axis) { return decides(decided, axis); });
 }
 
 std::vector<Prescription> followed_by(const Configuration& configuration, const Problem& problem, const std::vector<Axis>& decided,
@@ -299,6 +297,9 @@ std::size_t Ladder::prescription(std::int64_t rows, std::int64_t cols) const {
 }
 
 std::optional<Ladder> fit_ladder(const Losses& losses, double tolerance) {
+    if (losses.prescriptions.empty()) {
+        return std::nullopt;
+    }
     // best[j]: the first j distinct N. Shapes lie by N, so those of N's i … j − 1 are neighbours.
     std::vector<std::size_t> first_of_cols;
     for (std::size_t s = 0; s < losses.shapes.size(); ++s) {

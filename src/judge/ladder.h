@@ -2,6 +2,7 @@
 // Pure. What a step is and what is minimal: docs/fit.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -52,6 +53,9 @@ struct Losses {
     /// The same prescriptions on the shapes that `keep` chooses.
     Losses only(const std::function<bool(const ShapeLosses&)>& keep) const;
 };
+
+/// What says, with N, where `reduction` `even` holds: a ladder that decides `reduction` decides these as well.
+inline constexpr std::array<Axis, 3> axes_of_even{Axis::threads_per_row, Axis::vector_bytes, Axis::block_size};
 
 /// Every axis: steps are whole configurations.
 std::vector<Axis> all_axes();

@@ -8,9 +8,12 @@
 #include <tuple>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "judge/estimate.h"
 #include "measure/ranking.h"
 #include "measure/statistics.h"
+#include "support/error.h"
 
 namespace normtune {
 namespace {
@@ -150,6 +153,36 @@ const Record* winner_of(const std::vector<const Record*>& trials) {
     });
 }
 
+/// But for the digits that a CSV has.
+bool same_time(const Record& a, const Record& b) {
+    constexpr double least_us = 1e-4;
+    constexpr double digits = 1e-6;
+    const double us = a.measurement->p50_us;
+    return a.timestamp == b.timestamp && a.measurement->cold == b.measurement->cold &&
+           std::abs(us - b.measurement->p50_us) <= least_us + digits * us;
+}
+
+/// Is every trial that both measured there with the same time?
+bool same_times(const ProblemRanking& a, const ProblemRanking& b) {
+    if (a.results == b.results) {
+        return false;
+    }
+    std::unordered_map<std::string, const Record*> trials;
+    for (const Standing& standing : a.standings) {
+        trials.emplace(standing.record->candidate.identity(), standing.record);
+    }
+    bool any = false;
+    for (const Standing& standing : b.standings) {
+        if (const auto found = trials.find(standing.record->candidate.identity()); found != trials.end()) {
+            if (!same_time(*found->second, *standing.record)) {
+                return false;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
 }  // namespace
 
 bool precedes(const Standing& standing, const Standing* best, const Record* winner) {
@@ -195,6 +228,52 @@ std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whos
         std::move(of_run.begin(), of_run.end(), std::back_inserter(out));
     }
     return out;
+}
+
+CountedRankings counted_rankings(std::span<const Results> runs, Whose whose, std::span<const Results> fresh) {
+    CountedRankings out;
+    std::map<std::string, std::vector<std::size_t>> places;  // by problem, in out.rankings
+    for (ProblemRanking& ranking : problem_rankings(runs, whose, fresh)) {
+        std::vector<std::size_t>& same = places[ranking.problem().key()];
+        const auto twin = std::ranges::find_if(same, [&](std::size_t place) { return same_times(out.rankings[place], ranking); });
+        if (twin == same.end()) {
+            same.push_back(out.rankings.size());
+            out.rankings.push_back(std::move(ranking));
+            continue;
+        }
+        ++out.repeats;
+        const auto says = [](const ProblemRanking& one) { return std::tuple(one.standings.size(), one.plan != nullptr); };
+        if (says(ranking) > says(out.rankings[*twin])) {
+            out.rankings[*twin] = std::move(ranking);
+        }
+    }
+    if (out.rankings.empty()) {
+        throw InputError("nothing was measured in these results: there is no best to judge by");
+    }
+    return out;
+}
+
+std::string cold_beside_hot(const std::vector<const Record*>& records) {
+    const auto cold = [](const Record* record) { return record->measurement->cold; };
+    const auto other = std::ranges::find_if(records, [&](const Record* it) { return cold(it) != cold(records.front()); });
+    if (other == records.end()) {
+        return "";
+    }
+    const Record* const first = records.front();
+    return fmt::format("{} was measured cold, {} on data in cache", (cold(first) ? first : *other)->problem.key(),
+                       (cold(first) ? *other : first)->problem.key());
+}
+
+std::string cold_beside_hot(std::span<const Results> runs) {
+    std::vector<const Record*> all;
+    for (const Results& run : runs) {
+        for (const Record& record : run.records) {
+            if (measured(record)) {
+                all.push_back(&record);
+            }
+        }
+    }
+    return cold_beside_hot(all);
 }
 
 std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose, std::span<const Results> fresh) {

@@ -1,8 +1,10 @@
 // The measured candidates of a problem against its winner: what audit, fit and the winners' table rest on. Pure.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "judge/loss_summary.h"
@@ -57,6 +59,19 @@ enum class Whose { all, own };
 std::vector<ProblemRanking> problem_rankings(const Results& results, Whose whose = Whose::all, std::span<const Results> fresh = {});
 std::vector<ProblemRanking> problem_rankings(std::span<const Results> runs, Whose whose,  // one run after the other
                                              std::span<const Results> fresh = {});
+
+/// Of runs of one device, for what counts over problems: of one whose times two runs have (a copy of a file, times from the store of
+/// winners) once, as that is one measurement. Throws InputError where nothing was measured.
+struct CountedRankings {
+    std::vector<ProblemRanking> rankings;
+    std::size_t repeats = 0;  // what was left out
+};
+CountedRankings counted_rankings(std::span<const Results> runs, Whose whose, std::span<const Results> fresh = {});
+
+/// "KEY was measured cold, KEY on data in cache"; empty where all were measured one way.
+std::string cold_beside_hot(const std::vector<const Record*>& records);
+/// Of all that passed in these runs.
+std::string cold_beside_hot(std::span<const Results> runs);
 
 /// Trials of a problem that are to be measured again, the winner first.
 struct TrialsAgain {

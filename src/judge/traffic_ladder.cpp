@@ -171,6 +171,9 @@ Steps cheapest_steps(const BandCosts& band, std::size_t most, const std::vector<
 
 std::vector<TrafficLadder> traffic_ladders(const Losses& losses, const std::vector<TrafficSite>& sites, const TokenCounts& counts,
                                            double cap, std::size_t most_steps) {
+    if (losses.prescriptions.empty()) {
+        return {};
+    }
     std::vector<Column> columns = columns_of(losses);
     std::vector<std::int64_t> measured_rows;
     for (const ShapeLosses& shape : losses.shapes) {

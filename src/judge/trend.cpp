@@ -74,7 +74,8 @@ private:
     SeriesTrend find(const HistorySeries& series) {
         SeriesTrend out;
         out.series = &series;
-        out.in_newest = series.nights.back().run == newest_[series.device];
+        // A sweep over several devices of one name is a run on each of them, with one start.
+        out.in_newest = history_.runs[series.nights.back().run].started == history_.runs[newest_[series.device]].started;
         for (const HistoryNight& night : series.nights) {
             out.noise.push_back(noise_[night.run]);
         }

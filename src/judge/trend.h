@@ -46,7 +46,7 @@ struct SeriesTrend {
     const HistorySeries* series = nullptr;
     std::vector<double> noise;  // of each night, times the usual
     std::vector<TrendChange> changes;
-    bool in_newest = false;  // measured in the newest run of its device
+    bool in_newest = false;  // measured on its device's newest night: in a run that began when the newest one did
     double slower = 0;       // logarithm: the present level over the best that it had, of changes that are judged
     double threshold = 0;    // the policy's
     bool regression = false;

@@ -96,7 +96,57 @@ HistoryRun run_of(const Record& record, const Results& results, const std::strin
     return run;
 }
 
+/// Leaves of `all` what `one`, which began when it did, has as well.
+void keep_common(HistoryRun& all, const HistoryRun& one) {
+    if (all.device != one.device) {
+        throw InputError(fmt::format("runs on {} and on {} began at {}; --device-name takes those of one name",
+                                     quoted_for_message(all.device), quoted_for_message(one.device), all.started));
+    }
+    all.has_uuid = all.has_uuid && all.device_id == one.device_id;
+    for (std::string HistoryRun::*text : {&HistoryRun::backend, &HistoryRun::arch, &HistoryRun::device_id, &HistoryRun::driver,
+                                          &HistoryRun::compiler, &HistoryRun::revision, &HistoryRun::source}) {
+        if (all.*text != one.*text) {
+            (all.*text).clear();
+        }
+    }
+}
+
 }  // namespace
+
+std::optional<HistoryBatch> night_of(const History& history, const std::string& started, std::vector<std::string>& remarks) {
+    std::string wanted = started;
+    for (const HistorySeries& series : history.series) {
+        for (const HistoryNight& night : series.nights) {
+            wanted = started.empty() ? std::max(wanted, history.runs[night.run].started) : wanted;
+        }
+    }
+    std::optional<HistoryBatch> out;
+    std::size_t twice = 0;
+    for (const HistorySeries& series : history.series) {
+        bool there = false;
+        for (const HistoryNight& night : series.nights) {
+            const HistoryRun& run = history.runs[night.run];
+            if (run.started != wanted) {
+                continue;
+            }
+            if (!out) {
+                out = HistoryBatch{run, {}};
+            }
+            keep_common(out->run, run);
+            if (there) {
+                out->points.pop_back();
+                ++twice;
+            }
+            out->points.push_back({series.trial, history.codes[night.code], night.times});
+            there = true;
+        }
+    }
+    if (twice > 0) {
+        remarks.push_back(fmt::format("{} trials were measured on several devices by runs that began at {}: the last one's times are taken",
+                                      twice, wanted));
+    }
+    return out;
+}
 
 HistoryInput history_of(const Results& results, const std::string& source, const HistoryLabels& labels) {
     HistoryInput out;

@@ -2,6 +2,7 @@
 // JSON, both ways. Pure but for reading files.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,11 @@ struct HistoryInput {
 
 /// What passed and was measured to the end. `source`: the file. Throws InputError where nothing was, or no run can be told by it.
 HistoryInput history_of(const Results& results, const std::string& source, const HistoryLabels& labels);
+
+/// What the runs that began at `started` measured (empty: when the newest did), for another tool: of a sweep over several devices of one
+/// name all of it, and what its runs differ in is left empty. Of a trial that several of them have the last one's time stands; `remarks`
+/// then says so. Empty: no run began then. Throws InputError where their devices have several names.
+std::optional<HistoryBatch> night_of(const History& history, const std::string& started, std::vector<std::string>& remarks);
 
 /// {name: {"latency": {value, lower_value, upper_value}, "floor": …, "copy": …}}, nanoseconds.
 std::string bencher_json(const HistoryBatch& batch);

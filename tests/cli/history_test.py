@@ -157,6 +157,23 @@ def refusals(folder, check):
     check.that(result.returncode == 2 and b"cut.sqlite3: is damaged" in result.stderr, "a damaged database", result)
 
 
+def several_devices(folder, check):
+    """A sweep that gave each problem to one of two GPUs of one name: a night is what both measured."""
+    sweep = json.loads(SWEEP.read_text())
+    for number in range(NIGHTS):
+        both = night(sweep, number, 1.05 if number >= 25 else 1.0)
+        for record in both["records"][2:]:
+            record["device_id"] = "0000:c1:00.0"
+        (folder.work / f"g{number:02}.json").write_text(json.dumps(both))
+    names = " ".join(f"g{number:02}.json" for number in range(NIGHTS))
+    folder.run(f"normtune history add {names} --db gpus.sqlite3")
+    result = folder.run("normtune history trend --db gpus.sqlite3")
+    check.that(result.returncode == 1 and b"1 regressions" in result.stdout and b"not in the newest" not in result.stdout, "two GPUs", result)
+    for run in ("", " --run 2026-09-30T02:00:00Z"):
+        result = folder.run("normtune history export --db gpus.sqlite3" + run)
+        check.that(result.returncode == 0 and len(json.loads(result.stdout)) == 4 and result.stderr == b"", "export of two GPUs" + run, result)
+
+
 def damaged_and_merged(folder, check):
     """Trials that are there twice, numbers of two devices as those of one, and what would be written over what was read."""
     sweep = night(json.loads(SWEEP.read_text()), 0)
@@ -169,6 +186,15 @@ def damaged_and_merged(folder, check):
     part = copy.deepcopy(sweep)
     part["environment"]["device"]["compute_units"] = 16
     (folder.work / "part.json").write_text(json.dumps(part))
+    hot = copy.deepcopy(sweep)
+    for record in hot["records"]:
+        record["measurement"]["cold"] = False
+    (folder.work / "hot.json").write_text(json.dumps(hot))
+    failed = copy.deepcopy(sweep)
+    for record in failed["records"]:
+        record["outcome"] = "launch_failed"
+        del record["measurement"]
+    (folder.work / "failed.json").write_text(json.dumps(failed))
     (folder.work / "run").mkdir()
     (folder.work / "run/results.json").write_text(json.dumps(sweep))
     for command, wanted in (
@@ -178,12 +204,21 @@ def damaged_and_merged(folder, check):
         ("normtune best two.json --providers", "are merged of several devices"),
         ("normtune best run part.json --format cpp", "with 132 compute units and with 16; export one at a time"),
         ("normtune fit two.json", "are merged of several devices"),
+        ("normtune audit --transfer two.json run", "are merged of several devices"),
+        ("normtune audit hot.json run", "on data in cache; audit one kind at a time"),
+        ("normtune audit hot.json run --axis num_warps", "on data in cache; audit one kind at a time"),
+        ("normtune audit failed.json --axis num_warps", "nothing was measured in these results"),
         ("normtune report run -o run/results.json", "is a result, which the page would take the place of"),
         ("normtune gate --baseline run --candidate run --junit run/results.json", "is a result, which the JUnit XML would take the place of"),
     ):
         result = folder.run(command)
         lines = result.stderr.decode().splitlines()
         check.that(result.returncode == 2 and len(lines) == 1 and wanted in lines[0] and result.stdout == b"", command, result)
+    (folder.work / "copy.json").write_text(json.dumps(sweep))
+    for what in ("", " --axis num_warps"):
+        once = folder.run("normtune audit run --format json" + what)
+        result = folder.run("normtune audit run copy.json --format json" + what)
+        check.that(result.stdout == once.stdout and b"counts once" in result.stderr, "a run beside its copy" + what, result)
     result = folder.run("normtune best run")
     check.that(result.returncode == 0 and json.loads((folder.work / "run/results.json").read_text()) == sweep, "what was read is there", result)
 
@@ -194,7 +229,7 @@ def main():
     arguments = parser.parse_args()
     check = Checks()
     with harness.Folder(arguments.normtune) as folder:
-        for part in (fill, trends, exchanges, refusals, damaged_and_merged):
+        for part in (fill, trends, exchanges, refusals, several_devices, damaged_and_merged):
             part(folder, check)
     return 1 if check.failed else 0
 

@@ -139,6 +139,25 @@ TEST(Audit, GroupsAreByOpAndModeWithTheWorstAndTheGeometricMean) {
     EXPECT_EQ(te[2].places, 3u);
 }
 
+TEST(Audit, TimesThatTwoRunsHaveCountOnce) {
+    const Results run = short_rows();
+    Results more = short_rows();  // of a sweep that took the winner from the store, and measured another problem
+    more.records = {more.records[1]};
+    add(more, problem_of(1, 4096), {{"w4.t128.r1.row.registers.masked.per_row", 10}});
+    const std::vector<Results> stored{more, run};
+    const Audit out = audit(stored, named_thumb_rules(), {});
+    EXPECT_EQ(out.repeats, 1u);
+    ASSERT_EQ(out.rankings.size(), 2u);
+    EXPECT_EQ(out.rankings[0].standings.size(), 4u) << "what says more stays";
+    EXPECT_EQ(out.heuristic_groups[0].back().places, 2u);
+    Results again = short_rows();
+    again.records[1].measurement->p50_us *= 1.001;
+    const std::vector<Results> apart{run, again};
+    const Audit both = audit(apart, named_thumb_rules(), {});
+    EXPECT_EQ(both.repeats, 0u);
+    EXPECT_EQ(both.rankings.size(), 2u);
+}
+
 TEST(Audit, NothingMeasuredIsAnError) {
     const Results results;
     EXPECT_THROW(audit({&results, 1}, {}, {}), InputError);

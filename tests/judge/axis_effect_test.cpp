@@ -6,13 +6,16 @@
 #include <cmath>
 
 #include "judge/synthetic_records.h"
+#include "measure/ranking.h"
 #include "support/error.h"
 
 namespace normtune {
 namespace {
 
 using testing::add;
+using testing::narrow;
 using testing::problem_of;
+using testing::wide;
 
 std::vector<Results> made_up() {
     std::vector<Results> runs(1);
@@ -90,6 +93,30 @@ TEST(AxisEffect, TheWinnerIsTheBestWhateverAnotherRatioSays) {
     EXPECT_EQ(effect.values[0].worst, 0);
     EXPECT_EQ(effect.values[1].best_on, 0U);
     EXPECT_LT(effect.values[1].mean, 0);
+}
+
+TEST(AxisEffect, TwoFinalistsArePairedWhoeverWon) {
+    std::vector<Results> runs(1);
+    add(runs[0], problem_of(64, 1024), {{"mine:k.B=64", 5}, {narrow, 10}, {wide, 11}});
+    const std::vector<std::vector<double>> rounds{{5, 5.3, 4.9, 5.2}, {10, 10.1, 9.9, 10.05}, {11, 11.12, 10.88, 11.06}};
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+        runs[0].records[i].measurement->final_rounds_us = rounds[i];
+    }
+    const AxisEffect effect = axis_effect(runs, "num_warps");
+    ASSERT_EQ(effect.values.size(), 2U);
+    EXPECT_NEAR(effect.values[1].worst, paired_ratio(rounds[2], rounds[1]) - 1, 1e-12);
+    EXPECT_NEAR(effect.values[1].worst_half_width, (1 + effect.values[1].worst) * paired_half_width(rounds[2], rounds[1]), 1e-12)
+        << "they move together, and the winner, which is another provider's, has no part in it";
+}
+
+TEST(AxisEffect, NothingMeasuredIsToldBeforeTheAxis) {
+    const std::vector<Results> runs(1);
+    try {
+        axis_effect(runs, "num_warps");
+        FAIL() << "was taken";
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "nothing was measured in these results: there is no best to judge by");
+    }
 }
 
 TEST(AxisEffect, AnUnknownAxisIsRefused) {

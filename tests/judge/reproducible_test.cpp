@@ -238,5 +238,36 @@ TEST(InvariantFit, HasOneClassInABand) {
     EXPECT_FALSE(contradicted.fits[0].within);
 }
 
+TEST(InvariantFit, WhereNothingIsAdmittedNoLadderServes) {
+    Results results = flipping();
+    compare_bits(results);
+    for (Record& record : results.records) {
+        if (record.problem.shape.rows > 1) {
+            record.bits = BitsCheck{"", "row 0 of 8192", ""};
+        }
+    }
+    FitSettings settings;
+    settings.hold_out = HoldOut::parse("2");
+    settings.restriction = invariant;
+    settings.tolerance = 0.12;
+    const BackendTraits traits = backend_traits(Backend::cuda);
+    const Fits fits = fit({&results, 1}, settings, traits);
+    ASSERT_EQ(fits.fits.size(), 1U);
+    EXPECT_FALSE(fits.fits[0].within);
+    EXPECT_FALSE(fits.fits[0].ladder);
+    EXPECT_EQ(fits.fits[0].fitted.shapes.size(), 2U) << "it is not held out: nothing can be judged there";
+    ASSERT_EQ(fits.fits[0].in_the_way.size(), 1U);
+    EXPECT_EQ(fits.fits[0].in_the_way[0]->rows, 8192);
+    const std::vector<Results> with_another{results, flipping()};
+    EXPECT_TRUE(fit(with_another, settings, traits).fits[0].within) << "another run has something of it";
+    for (Record& record : results.records) {
+        record.bits = BitsCheck{"", "row 0", ""};
+    }
+    const Fits none = fit({&results, 1}, settings, traits);
+    ASSERT_EQ(none.fits.size(), 1U) << "nothing of the operation is admitted, and it is told";
+    EXPECT_FALSE(none.fits[0].within);
+    EXPECT_EQ(none.fits[0].in_the_way.size(), 2U);
+}
+
 }  // namespace
 }  // namespace normtune

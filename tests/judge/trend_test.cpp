@@ -237,10 +237,37 @@ TEST(Trend, WhatTheNewestRunDoesNotHaveIsNoRegressionOfIt) {
     what.planted = 0.03;
     SyntheticHistory made = synthetic_history(what);
     EXPECT_TRUE(find_trend(made.history, default_policy(), last_night).regression());
+    made.history.runs.push_back(made.history.runs.back());
+    made.history.runs.back().started = "2026-11-21T02:00:00Z";
     made.history.newest[made.history.series[0].device] = 60;  // by trials that were not asked for
     const Trend trend = find_trend(made.history, default_policy(), last_night);
     EXPECT_FALSE(trend.regression());
     EXPECT_EQ(trend.not_in_newest, made.history.series.size());
+}
+
+TEST(Trend, TheNewestNightIsAllRunsThatBeganThen) {
+    SyntheticNights what = quiet();
+    what.problems = 2;
+    what.planted = 0.05;
+    SyntheticHistory made = synthetic_history(what);
+    History& history = made.history;
+    std::vector<HistoryRun> runs;  // two devices of one name each night, each with one of the series
+    for (const HistoryRun& run : history.runs) {
+        runs.push_back(run);
+        runs.push_back(run);
+        runs.back().device_id = "GPU-2";
+    }
+    history.runs = runs;
+    for (std::uint32_t s = 0; s < 2; ++s) {
+        for (HistoryNight& night : history.series[s].nights) {
+            night.run = 2 * night.run + s;
+        }
+    }
+    history.newest[history.series[0].device] = static_cast<std::uint32_t>(runs.size() - 1);
+    const Trend trend = find_trend(history, default_policy(), last_night);
+    EXPECT_EQ(trend.not_in_newest, 0U);
+    EXPECT_TRUE(trend.series[0].regression);
+    EXPECT_TRUE(trend.series[1].regression);
 }
 
 TEST(Trend, WinnersAreOfAllNightsBeforeTheNewestAreTaken) {

@@ -247,6 +247,41 @@ TEST(HistoryRows, GoogleBenchmarksFileHoldsAllOfARun) {
     }
 }
 
+TEST(HistoryRows, ANightIsAllRunsThatBeganThen) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    HistoryBatch first = night(9);
+    HistoryBatch second = night(9, 20);
+    second.run.device_id = "GPU-2";
+    second.run.driver = "580.2";
+    first.points.pop_back();
+    second.points.erase(second.points.begin(), second.points.begin() + 2);
+    add(path, {night(8), first, second});
+    std::vector<std::string> remarks;
+    const std::optional<HistoryBatch> both = night_of(HistoryStore::open(path)->read({}), "", remarks);
+    ASSERT_TRUE(both);
+    ASSERT_EQ(both->points.size(), 3U);
+    EXPECT_EQ(both->points[0].times.p50_us, 10);
+    EXPECT_EQ(both->points[2].times.p50_us, 22);
+    EXPECT_EQ(both->run.started, "2026-11-09T02:00:00Z");
+    EXPECT_EQ(both->run.device_id + both->run.driver, "") << "in which they differ";
+    EXPECT_FALSE(both->run.has_uuid);
+    EXPECT_EQ(both->run.revision, "abc");
+    const History history = HistoryStore::open(path)->read({});
+    EXPECT_EQ(night_of(history, "2026-11-08T02:00:00Z", remarks)->run.device_id, "GPU-1");
+    EXPECT_FALSE(night_of(history, "2026-11-07T02:00:00Z", remarks));
+    EXPECT_TRUE(remarks.empty());
+    second.points = night(9, 20).points;
+    add(path, {second});
+    const std::optional<HistoryBatch> twice = night_of(HistoryStore::open(path)->read({}), "", remarks);
+    ASSERT_EQ(twice->points.size(), 3U) << "names are names of one benchmark";
+    EXPECT_EQ(twice->points[0].times.p50_us, 20);
+    EXPECT_EQ(remarks.size(), 1U);
+    second.run.device = "Other GPU";
+    add(path, {second});
+    EXPECT_NE(refusal([&] { night_of(HistoryStore::open(path)->read({}), "", remarks); }).find("--device-name"), std::string::npos);
+}
+
 TEST(HistoryRows, AggregatesAndErrorsOfGoogleBenchmark) {
     const HistoryInput in = parse_benchmarks(R"({"context": {"date": "2026-11-20T23:30:00-01:00", "host_name": "h"}, "benchmarks": [
         {"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5, "time_unit": "us"},
