@@ -149,7 +149,11 @@ void declare_matching(OptionSet& options, CompareSettings& settings) {
 std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate) {
     std::future<ResultRows> after = std::async(std::launch::async | std::launch::deferred, [&] { return read_result_rows(candidate); });
     ResultRows before = read_result_rows(baseline);
-    return {std::move(before), after.get()};
+    std::pair sides{std::move(before), after.get()};
+    if (const std::string parts = other_part_of_device(sides.first, sides.second); !parts.empty()) {
+        complain(parts);
+    }
+    return sides;
 }
 
 }  // namespace normtune::cli

@@ -56,7 +56,7 @@ Value heuristic(std::vector<ThumbRule>& target);
 /// How compare and gate match rows; fills in `settings`.
 void declare_matching(OptionSet& options, CompareSettings& settings);
 
-/// Both files, read at once. Throws InputError.
+/// Both files, read at once; says on stderr where they are of different parts of one device. Throws InputError.
 std::pair<ResultRows, ResultRows> read_both_sides(const std::string& baseline, const std::string& candidate);
 
 }  // namespace normtune::cli

@@ -96,7 +96,8 @@ void DeviceWorker::spend_budget() {
     }
     for (const auto& [problem, run] : owned_) {
         if (run->missing() > 0) {
-            context_.recorder.warn(fmt::format("{}: {} trials did not fit into the budget", run->problem_key(), run->missing()));
+            context_.recorder.warn(
+                fmt::format("{}: {} trials did not fit into its share of the budget", run->problem_key(), run->missing()));
         }
         if (run->unsettled() > 0) {
             context_.recorder.warn(fmt::format("{}: {} more trials could not be told apart from the best before the finals",

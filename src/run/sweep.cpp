@@ -260,8 +260,19 @@ void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
     if (missing > 0) {
         plan.kept -= missing;
         plan.pruned.push_back(interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
-                                          : PlanSummary::Pruned{std::string(budget_rule), "did not fit into the time budget", missing});
+                                          : PlanSummary::Pruned{std::string(budget_rule),
+                                                                "did not fit into the problem's share of the time budget", missing});
     }
+}
+
+/// What an interrupt left of a problem whose trials all have a record; empty: nothing.
+std::string unfinished(const SweepOptions& options, const Problem& problem, const std::vector<Candidate>& candidates,
+                       const Recorder& recorder) {
+    if (complete(options, problem, candidates, recorder)) {
+        return {};
+    }
+    return ranked(options, problem, candidates, recorder) ? fmt::format("fewer than {} processes measured it", options.processes)
+                                                          : "the finals were not held";
 }
 
 Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& plans, const JournalHeader& header, const Recorder& recorder,
@@ -281,8 +292,41 @@ Results collect(const SweepOptions& options, const std::vector<ProblemTrials>& p
         }
         results.plans.push_back(plans[i].summary);
         note_missing(results.plans.back(), missing, interrupted);
+        if (interrupted && missing == 0) {
+            std::string left = unfinished(options, options.problems[i], plans[i].candidates, recorder);
+            if (!left.empty()) {
+                results.plans.back().pruned.push_back({std::string(interrupted_rule), std::move(left), 0});
+            }
+        }
     }
     return results;
+}
+
+/// "after 3 of 16 trials", "after all 16 trials, with 2 problems to finish (KEY: the finals were not held)".
+std::string how_far(const SweepOptions& options, const std::vector<ProblemTrials>& plans, const Recorder& recorder, std::uint64_t total) {
+    std::string first;
+    std::size_t problems = 0;
+    for (std::size_t i = 0; i < plans.size() && recorder.trials_done() == total; ++i) {
+        const std::string left = unfinished(options, options.problems[i], plans[i].candidates, recorder);
+        problems += left.empty() ? 0 : 1;
+        first = first.empty() && !left.empty() ? fmt::format("{}: {}", options.problems[i].key(), left) : first;
+    }
+    return problems == 0
+               ? fmt::format("after {} of {} trials", recorder.trials_done(), total)
+               : fmt::format("after all {} trials, with {} problem{} to finish ({})", total, problems, problems == 1 ? "" : "s", first);
+}
+
+/// The journal has all of it, whatever the disk says to the files.
+void write_results(const Results& results, const SweepOptions& options) {
+    try {
+        write_result_files(results, options.out_folder);
+    } catch (const SystemError& error) {
+        if (options.part_of_another) {
+            throw;
+        }
+        throw SystemError(fmt::format("{}; every trial is in the journal, and normtune {} --resume {} writes the results", error.what(),
+                                      options.verify_only ? "verify" : "sweep", for_shell(options.out_folder)));
+    }
 }
 
 }  // namespace
@@ -329,7 +373,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
         run_on_devices({options, plans, recorder, experience, queue, end}, devices);
     } catch (const Interrupted&) {
         result.interrupted = true;
-        progress.warn(fmt::format("interrupted after {} of {} trials{}", recorder.trials_done(), total,
+        progress.warn(fmt::format("interrupted {}{}", how_far(options, plans, recorder, total),
                                   options.part_of_another
                                       ? ""
                                       : fmt::format("; go on with: normtune {} --resume {}", options.verify_only ? "verify" : "sweep",
@@ -350,7 +394,7 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
         result.crashed += record.outcome == Outcome::crashed || record.outcome == Outcome::timed_out ? 1 : 0;
     }
     journal.require_in_place();
-    write_result_files(result.results, options.out_folder);
+    write_results(result.results, options);
     return result;
 }
 

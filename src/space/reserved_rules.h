@@ -6,7 +6,7 @@
 
 namespace normtune {
 
-/// It took the trials which an interrupted sweep did not come to.
+/// It took the trials which an interrupted sweep did not come to; none (a tally of 0) of a problem that lacks but its finals or processes.
 inline constexpr std::string_view interrupted_rule = "interrupted";
 /// It took those for which the time budget was too short.
 inline constexpr std::string_view budget_rule = "budget";

@@ -10,12 +10,30 @@
 namespace normtune {
 namespace {
 
+/// "2 compute units"; of merged runs on several parts of a device "1;2 compute units".
+std::string compute_units_text(const Results& results) {
+    std::vector<int> units;
+    const auto add = [&](const Environment& environment) {
+        if (std::ranges::find(units, environment.device.compute_units) == units.end()) {
+            units.push_back(environment.device.compute_units);
+        }
+    };
+    for (const MergedRun& run : results.merged) {
+        add(run.environment);
+    }
+    if (units.empty()) {
+        add(results.environment);
+    }
+    std::ranges::sort(units);
+    return fmt::format("{} compute unit{}", fmt::join(units, ";"), units == std::vector{1} ? "" : "s");
+}
+
 /// What a facet is in a file, in words; empty where it does not tell.
 std::string facet_text(const Results& results, MergeFacet facet) {
     const Environment& environment = results.environment;
     switch (facet) {
         case MergeFacet::device:
-            return fmt::format("{} {}", environment.device.name, environment.device.arch);
+            return fmt::format("{} {}, {}", environment.device.name, environment.device.arch, compute_units_text(results));
         case MergeFacet::driver:
             return environment.device.driver;
         case MergeFacet::version:
@@ -41,15 +59,24 @@ std::string shard_names(const std::vector<int>& shards, int count) {
     return out;
 }
 
-/// Trials that an interrupted sweep did not come to.
-std::uint64_t interrupted_trials(const Results& results) {
+/// What an interrupted sweep did not come to: "17 trials to do", "2 problems to finish (KEY: the finals were not held)". Empty: nothing.
+std::string interrupted_text(const Results& results) {
     std::uint64_t trials = 0;
+    std::uint64_t problems = 0;
+    const PlanSummary* first = nullptr;
     for (const PlanSummary& plan : results.plans) {
-        for (const PlanSummary::Pruned& pruned : plan.pruned) {
-            trials += pruned.rule == interrupted_rule ? pruned.count : 0;
+        trials += plan.taken_by(interrupted_rule).value_or(0);
+        if (plan.unfinished() != nullptr) {
+            ++problems;
+            first = first == nullptr ? &plan : first;
         }
     }
-    return trials;
+    if (trials > 0) {
+        return fmt::format("{} trial{} to do", trials, trials == 1 ? "" : "s");
+    }
+    return problems == 0 ? ""
+                         : fmt::format("{} problem{} to finish ({}: {})", problems, problems == 1 ? "" : "s", first->problem_key,
+                                       first->unfinished()->reason);
 }
 
 /// Problems of the selection that are in none of the parts.
@@ -148,8 +175,13 @@ std::string why_not_whole(const std::vector<NamedResults>& parts) {
         }
     }
     for (const NamedResults& part : parts) {
-        if (const std::uint64_t trials = interrupted_trials(part.results); trials > 0) {
-            return fmt::format("{} was interrupted with {} trials to do, which normtune sweep --resume does", part.name, trials);
+        const std::string left = interrupted_text(part.results);
+        if (!left.empty() && !part.results.merged.empty()) {
+            return fmt::format("{} was merged of sweeps one of which was interrupted, with {}; resume that one, and merge them again",
+                               part.name, left);
+        }
+        if (!left.empty()) {
+            return fmt::format("{} was interrupted with {}, which normtune sweep --resume does", part.name, left);
         }
     }
     return {};

@@ -127,10 +127,35 @@ std::string read_all(ByteSource& source, const std::string& name) {
     return text;
 }
 
-/// What the run says of all rows: the driver, and which problems' times it took from the store.
+void add_device(std::vector<RowDevice>& devices, RowDevice device) {
+    if (std::ranges::find(devices, device) == devices.end()) {
+        devices.push_back(std::move(device));
+    }
+}
+
+/// Ascending.
+std::vector<int> units_of(const ResultRows& rows, const std::string& device) {
+    std::vector<int> units;
+    for (const RowDevice& one : rows.devices) {
+        if (one.name == device) {
+            units.push_back(one.compute_units);
+        }
+    }
+    std::ranges::sort(units);
+    return units;
+}
+
+/// What the run says of all rows: the driver, the device, and which problems' times it took from the store.
 ResultRows finished(RowBuilder& builder, const Results& results) {
     builder.set_driver(results.environment.device.driver);
     ResultRows rows = builder.take();
+    const auto measured_on = [&](const DeviceInfo& device) { add_device(rows.devices, {device.name, device.compute_units}); };
+    for (const MergedRun& run : results.merged) {
+        measured_on(run.environment.device);
+    }
+    if (results.merged.empty()) {
+        measured_on(results.environment.device);
+    }
     std::unordered_set<std::string_view> keys;
     for (const PlanSummary& plan : results.plans) {
         if (plan.stored()) {
@@ -210,6 +235,9 @@ void append(ResultRows& into, const ResultRows& more) {
         into.rows.push_back(row);
     }
     into.rounds_us.insert(into.rounds_us.end(), more.rounds_us.begin(), more.rounds_us.end());
+    for (const RowDevice& device : more.devices) {
+        add_device(into.devices, device);
+    }
     into.stored.problems += more.stored.problems;
     if (into.stored.oldest_day.empty() || (!more.stored.oldest_day.empty() && more.stored.oldest_day < into.stored.oldest_day)) {
         into.stored.oldest_day = more.stored.oldest_day;
@@ -291,6 +319,21 @@ ResultRows rows_of(const Results& results, std::string name) {
         add(builder, record);
     }
     return finished(builder, results);
+}
+
+std::string other_part_of_device(const ResultRows& a, const ResultRows& b) {
+    for (const RowDevice& device : a.devices) {
+        const std::vector<int> there = units_of(a, device.name);
+        const std::vector<int> here = units_of(b, device.name);
+        if (!here.empty() && there != here) {
+            return fmt::format(
+                "{} was measured on {} compute unit{} of {}, {} on {}: a part of a device is another device, and times differ for that "
+                "alone",
+                a.name, fmt::join(there, ", "), there == std::vector{1} ? "" : "s", quoted_for_message(device.name), b.name,
+                fmt::join(here, ", "));
+        }
+    }
+    return {};
 }
 
 ResultRows read_result_rows(const std::string& path) {

@@ -79,6 +79,13 @@ struct StoredRows {
     std::string oldest_day;  // of their measurements: "2026-11-20"
 };
 
+/// What measured, and of how many compute units it was. results.json alone tells.
+struct RowDevice {
+    std::string name;
+    int compute_units = 0;
+    friend bool operator==(const RowDevice&, const RowDevice&) = default;
+};
+
 struct ResultRows {
     std::string name;  // of the file, for messages and reports
     ResultFormat format = ResultFormat::results_json;
@@ -87,6 +94,7 @@ struct ResultRows {
     std::vector<RowOrigin> origins;
     std::vector<double> rounds_us;
     StoredRows stored;
+    std::vector<RowDevice> devices;  // each once
     StringInterner texts;
 
     std::span<const double> rounds_of(const ResultRow& row) const { return {rounds_us.data() + row.first_round, row.rounds}; }
@@ -100,6 +108,9 @@ struct ResultRows {
 ResultRows rows_of(const Results& results, std::string name);
 /// Of runs of one selection, one at least, each a process of its own.
 ResultRows rows_of_runs(std::span<const Results> runs, std::string name);
+
+/// Where a device measured both, but other parts of it each (cores, an instance of a GPU): one line that says so. Empty: no such device.
+std::string other_part_of_device(const ResultRows& a, const ResultRows& b);
 
 /// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv, and one that has
 /// neither for the results (files, and folders of runs) in it, each a process of its own; two files of one run are refused.

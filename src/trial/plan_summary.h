@@ -31,6 +31,9 @@ struct PlanSummary {
     std::optional<std::uint64_t> taken_by(std::string_view rule) const;
     /// Of a problem of which nothing was kept: the rule that took what those before it had left; null: none took any.
     const Pruned* took_the_rest() const;
+    /// Where all its trials have a record, but an interrupt came before its finals, or before all processes of --repeat had measured it:
+    /// the tally of 0 that says which; else null.
+    const Pruned* unfinished() const;
     /// The problem was not run: its records are from the store of winners.
     bool stored() const { return taken_by(stored_rule).has_value(); }
 };

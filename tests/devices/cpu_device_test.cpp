@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <set>
 #include <thread>
 
@@ -297,6 +298,19 @@ TEST_F(CpuDeviceTest, TooLargeASetIsOutOfMemoryAndNothingElse) {
         EXPECT_EQ(error.fault(), DeviceFault::out_of_memory);
     }
     EXPECT_EQ(device_->allocate(small(Mode::forward), {})->sets(), 1);
+}
+
+TEST_F(CpuDeviceTest, WhatASetTakesIsSaidWithGamma) {
+    Problem problem = small(Mode::forward);
+    problem.shape = {1, std::int64_t{1} << 42, std::int64_t{1} << 42};
+    try {
+        device_->allocate(problem, {});
+        FAIL() << "24 TiB were allocated";
+    } catch (const DeviceError& error) {
+        long long mib = 0;
+        ASSERT_EQ(std::sscanf(error.what(), "one set of tensors takes %lld MiB", &mib), 1) << error.what();
+        EXPECT_GE(mib, 3 << 23) << "x, y and gamma of bf16";
+    }
 }
 
 TEST_F(CpuDeviceTest, UploadsAndDownloadsCheckTheirSize) {

@@ -127,6 +127,68 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     EXPECT_TRUE(verify(*device, small_problem(), {}, false).passed);
 }
 
+Record with_time(double us) {
+    Record record;
+    record.problem = small_problem();
+    record.measurement = Measurement{};
+    record.measurement->rounds = {{us, 3, false}};
+    record.measurement->p50_us = record.measurement->p20_us = record.measurement->p80_us = us;
+    record.measurement->launches_per_sample = 1;
+    return record;
+}
+
+TEST(Replay, ARecordedTrialWithoutATimeGetsNone) {
+    const TemporaryFolder folder;
+    Results results;
+    Record pruned = with_time(5);
+    pruned.candidate.configuration()->rows_per_program = 2;
+    pruned.outcome = Outcome::pruned;
+    pruned.reason = "rule light: registers < 9";
+    pruned.measurement.reset();
+    Record bare = pruned;
+    bare.candidate.configuration()->rows_per_program = 4;
+    bare.outcome = Outcome::passed;
+    bare.reason.clear();
+    Record alone = pruned;
+    alone.problem = small_problem(512);
+    results.records = {with_time(5), pruned, bare, alone};
+    write_results_json(results, folder.path("results.json"));
+    const auto device = open_replay(folder.write("s.yaml", "recorded: results.json\nnoise: {sigma: 0}\n"), 0);
+    const auto reason_of = [&](const Record& record) -> std::string {
+        const auto kernel = device->compile(record.problem, record.candidate);  // it may be pruned again, by what it is compiled to
+        const auto buffers = device->allocate(record.problem, {});
+        try {
+            device->sample(kernel.get(), *buffers, {});
+        } catch (const DeviceError& error) {
+            EXPECT_EQ(error.fault(), DeviceFault::unsupported);
+            return error.what();
+        }
+        return "a time";
+    };
+    EXPECT_EQ(reason_of(results.records[0]), "a time");
+    EXPECT_EQ(reason_of(pruned), pruned.reason);
+    EXPECT_EQ(reason_of(bare), "the recorded run has no times of this trial");
+    EXPECT_EQ(reason_of(alone), pruned.reason) << "whether others of its problem have times or not";
+    const auto timed = open_replay(folder.write("t.yaml", "recorded: results.json\ntimings: [{config: '*.r2.*', samples_us: [3]}]\n"), 0);
+    EXPECT_EQ(play(*timed, *pruned.candidate.configuration(), SampleKind::kernel, 1), std::vector<double>{3});
+}
+
+TEST(Replay, TheEmptyLaunchIsAsRecordedWhereOnlyTheCopyFailed) {
+    const TemporaryFolder folder;
+    Results results;
+    results.records = {with_time(50)};
+    results.records[0].measurement->floor_us = 7.5;
+    write_results_json(results, folder.path("results.json"));
+    const std::string script = folder.write("s.yaml", "recorded: results.json\nnoise: {sigma: 0}\ncopy: {us: 3}\nempty: {us: 2}\n");
+    EXPECT_EQ(play(*open_replay(script, 0), {}, SampleKind::copy, 1), std::vector<double>{3});
+    EXPECT_EQ(play(*open_replay(script, 0), {}, SampleKind::empty, 1), std::vector<double>{7.5});
+    results.records[0].measurement->floor_us = 0;
+    results.records[0].measurement->limit_us = 40;
+    write_results_json(results, folder.path("results.json"));
+    EXPECT_EQ(play(*open_replay(script, 0), {}, SampleKind::copy, 1), std::vector<double>{40});
+    EXPECT_EQ(play(*open_replay(script, 0), {}, SampleKind::empty, 1), std::vector<double>{2});
+}
+
 TEST(Replay, DescribesTheScriptsDevice) {
     const TemporaryFolder folder;
     const DeviceInfo device = describe_device(

@@ -207,6 +207,65 @@ TEST(KillAndResume, AnInterruptWritesWhatIsThereAndTheRestFollows) {
     EXPECT_EQ(csv_trials(options.out_folder).size(), trials);
 }
 
+/// Runs it, with a signal at the first news behind its last trial's record that `is_due`.
+template <typename IsDue>
+SweepResult interrupted_behind_its_last_trial(const SweepOptions& options, const IsDue& is_due, std::string& warning) {
+    struct InterruptingSink : RecordingSink {
+        explicit InterruptingSink(const IsDue& due) : is_due(due) {}
+        void update(const Progress& progress) override {
+            if (progress.trials_done == progress.trials_total && !sent && is_due()) {
+                sent = true;
+                raise(SIGTERM);
+            }
+        }
+        const IsDue& is_due;
+        bool sent = false;
+    } interrupting(is_due);
+    SweepResult result = run_sweep(options, interrupting);
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_EQ(interrupting.warnings.size(), 1U);
+    warning = interrupting.warnings.empty() ? "" : interrupting.warnings[0];
+    return result;
+}
+
+TEST(KillAndResume, AnInterruptInTheLastFinalsIsInTheResults) {
+    const TemporaryFolder folder;
+    const SweepOptions options = three_problems(folder, "out");
+    std::string warning;
+    const SweepResult result = interrupted_behind_its_last_trial(
+        options, [] { return true; }, warning);
+    ASSERT_EQ(result.results.records.size(), trials);
+    const auto unfinished_of = [](const Results& results) {
+        std::vector<std::string> out;
+        for (const PlanSummary& plan : results.plans) {
+            if (plan.unfinished() != nullptr) {
+                out.push_back(plan.problem_key + ": " + plan.unfinished()->reason);
+            }
+        }
+        return out;
+    };
+    const std::vector<std::string> left = unfinished_of(read_results_json(options.out_folder));
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_TRUE(left[0].ends_with(": the finals were not held")) << left[0];
+    EXPECT_EQ(warning.rfind("interrupted after all 18 trials, with 1 problem to finish (" + left[0] + "); go on with: ", 0), 0U) << warning;
+    RecordingSink sink;
+    EXPECT_TRUE(unfinished_of(run_sweep(options_from_journal(options.out_folder), sink).results).empty());
+}
+
+TEST(KillAndResume, AnInterruptBetweenProcessesIsInTheResults) {
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, "delays: {sample_ms: 0.2}\n");
+    options.processes = 3;
+    const auto in_a_later_process = [&] { return !read_journal(options.out_folder).finals.empty(); };
+    std::string warning;
+    const SweepResult result = interrupted_behind_its_last_trial(options, in_a_later_process, warning);
+    EXPECT_NE(warning.find("fewer than 3 processes measured it"), std::string::npos) << warning;
+    ASSERT_NE(result.results.plans.at(0).unfinished(), nullptr);
+    EXPECT_EQ(result.results.plans[0].unfinished()->reason, "fewer than 3 processes measured it");
+    RecordingSink sink;
+    EXPECT_EQ(run_sweep(options_from_journal(options.out_folder), sink).results.plans.at(0).unfinished(), nullptr);
+}
+
 TEST(KillAndResume, AnInterruptBeforeATrialIsCompleteKeepsWhatItsRoundsSaid) {
     const TemporaryFolder folder;
     const SweepOptions options = three_problems(folder, "out");

@@ -247,6 +247,30 @@ TEST(Sweep, ProgressCountsUpToTheTotal) {
     EXPECT_EQ(sink.updates.back().faulty, 1U);
 }
 
+TEST(Sweep, WhereItsFilesCannotBeWrittenItSaysThatTheJournalHasAll) {
+    const TemporaryFolder folder;
+    const SweepOptions options = small_sweep(folder, noiseless);
+    RecordingSink sink;
+    run_sweep(options, sink);
+    const std::string file = options.out_folder + "/results.json";
+    std::filesystem::remove(file);
+    std::filesystem::create_directories(file + "/in the way");
+    const SweepOptions again = options_from_journal(options.out_folder);
+    try {
+        run_sweep(again, sink);
+        FAIL() << "a folder was written over";
+    } catch (const SystemError& error) {
+        const std::string what = error.what();
+        EXPECT_EQ(what.rfind(file + ": cannot be written: ", 0), 0U) << what;
+        const std::string advice =
+            "; every trial is in the journal, and normtune sweep --resume " + options.out_folder + " writes the results";
+        EXPECT_NE(what.find(advice), std::string::npos) << what;
+    }
+    std::filesystem::remove_all(file);
+    EXPECT_EQ(run_sweep(again, sink).results.records.size(), 6U);
+    EXPECT_TRUE(std::filesystem::is_regular_file(file));
+}
+
 TEST(Sweep, ADifferentSelectionIsNotResumed) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);

@@ -119,6 +119,24 @@ TEST(Merge, InterruptedSweepsAreNotWhole) {
     EXPECT_EQ(merge_results({{"cut", cut}}, {{}, true}).refused, "");
 }
 
+TEST(Merge, SweepsThatWereInterruptedBehindTheirLastTrialAreNotWhole) {
+    Results cut = run_of({1, 2});
+    cut.plans[1].pruned.push_back({std::string(interrupted_rule), "the finals were not held", 0});
+    EXPECT_EQ(merge_results({{"cut", cut}}, {}).refused, "cut was interrupted with 1 problem to finish (" + problem_of(2).key() +
+                                                             ": the finals were not held), which normtune sweep --resume does; "
+                                                             "--partial merges what is there");
+    EXPECT_EQ(merge_results({{"cut", cut}}, {{}, true}).refused, "");
+}
+
+TEST(Merge, OfWhatWasMergedWithAnInterruptedShardTheShardIsResumed) {
+    Results cut = shard_of(1, {1, 4});
+    cut.plans[0].pruned.push_back({std::string(interrupted_rule), "", 1});
+    const Results part = merge_results({{"cut", cut}}, {{}, true}).results;
+    EXPECT_EQ(merge_results({{"part", part}, {"second", shard_of(2, {2, 3})}}, {}).refused,
+              "part was merged of sweeps one of which was interrupted, with 1 trial to do; resume that one, and merge them again; "
+              "--partial merges what is there");
+}
+
 TEST(Merge, ATrialIsTakenOnceOrRefused) {
     const Results a = run_of({1, 2});
     Results b = run_of({2, 3});
@@ -144,6 +162,7 @@ TEST(Merge, WhatIsNotAlikeIsRefusedUnlessAllowed) {
     const std::vector<std::pair<MergeFacet, NamedResults>> cases{
         {MergeFacet::device, differing([](Results& r) { r.environment.device.name = "H200"; })},
         {MergeFacet::device, differing([](Results& r) { r.environment.device.arch = "sm_100"; })},
+        {MergeFacet::device, differing([](Results& r) { r.environment.device.compute_units = 1; })},
         {MergeFacet::driver, differing([](Results& r) { r.environment.device.driver = "9.9"; })},
         {MergeFacet::version, differing([](Results& r) { r.environment.normtune_version = "9.9"; })},
         {MergeFacet::version, differing([](Results& r) { r.environment.source_revision = "fedcba9"; })},
@@ -163,6 +182,19 @@ TEST(Merge, WhatIsNotAlikeIsRefusedUnlessAllowed) {
     EXPECT_EQ(merge_results({spaced, other}, {}).refused,
               "a and b differ in space (01234567 and fedcba98); --across space merges them nevertheless");
     EXPECT_EQ(cols_of(merge_results({spaced, other}, {{MergeFacet::space}, false})), (Cols{1, 2}));
+}
+
+TEST(Merge, APartOfADeviceIsAnotherDevice) {
+    const NamedResults whole{"whole", run_of({1})};
+    NamedResults part{"part", run_of({2})};
+    part.results.environment.device.compute_units = 1;
+    EXPECT_EQ(
+        merge_results({whole, part}, {}).refused,
+        "whole and part differ in device (Example CPU, 2 \"fast\" cores x86-64-avx2, 2 compute units and Example CPU, 2 \"fast\" cores "
+        "x86-64-avx2, 1 compute unit); --across device merges them nevertheless");
+    const NamedResults both{"both", merge_results({whole, part}, {{MergeFacet::device}, false}).results};
+    EXPECT_NE(merge_results({both, {"third", run_of({3})}}, {}).refused.find(", 1;2 compute units and "), std::string::npos)
+        << "what was merged of both is not of the first alone";
 }
 
 TEST(Merge, TheEnvironmentSaysAllThatTookPart) {

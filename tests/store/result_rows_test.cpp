@@ -246,6 +246,26 @@ TEST(ResultRows, WhatAFurtherProcessGaveIsARowOfIt) {
     EXPECT_EQ(processes, (std::set<std::uint16_t>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(ResultRows, PartsOfADeviceAreToldApartWhereBothSidesSayThem) {
+    const ResultRows whole = rows_of(sample_results(), "whole");
+    Results results = sample_results();
+    EXPECT_EQ(other_part_of_device(whole, rows_of(results, "again")), "") << "another machine with the same device";
+    results.environment.device.compute_units = 1;
+    const ResultRows part = rows_of(results, "part");
+    EXPECT_EQ(
+        other_part_of_device(whole, part).rfind("whole was measured on 2 compute units of 'Example CPU, 2 \"fast\" cores', part on 1: ", 0),
+        0U)
+        << other_part_of_device(whole, part);
+    EXPECT_EQ(other_part_of_device(whole, written_and_read("results.csv")), "") << "a CSV does not say it";
+    results.merged = {{sample_results().environment, {}}, {results.environment, {}}};
+    EXPECT_NE(other_part_of_device(whole, rows_of(results, "merged")).find(", merged on 1, 2: "), std::string::npos);
+    results.merged.clear();
+    results.environment.device.name = "another";
+    EXPECT_EQ(other_part_of_device(whole, rows_of(results, "another")), "");
+    const Results runs[] = {sample_results(), results};
+    EXPECT_EQ(rows_of_runs(runs, "both").devices.size(), 2U);
+}
+
 TEST(ResultRows, EqualCodeIsEqualMachineCodeLaunchedAlike) {
     Results results = sample_results();
     const auto code_of = [&](const std::string& hash, std::int64_t programs) {

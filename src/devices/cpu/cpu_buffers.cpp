@@ -56,7 +56,8 @@ CpuBuffers::CpuBuffers(std::shared_ptr<Memory> memory, const Problem& problem, c
             touch_outputs(team);
         });
     } catch (const std::bad_alloc&) {
-        throw DeviceError(DeviceFault::out_of_memory, fmt::format("{} MiB of main memory are not to be had", (sets_ * set_bytes_) >> 20));
+        throw DeviceError(DeviceFault::out_of_memory,
+                          fmt::format("{} MiB of main memory are not to be had", (shared_bytes_ + sets_ * set_bytes_) >> 20));
     }
 }
 
@@ -106,8 +107,8 @@ int CpuBuffers::affordable_sets(std::int64_t rotation_bytes) const {
         return static_cast<int>(wanted);
     }
     if (shared_bytes_ + set_bytes_ > available) {
-        throw DeviceError(DeviceFault::out_of_memory,
-                          fmt::format("one set of tensors takes {} MiB, {} MiB are available", set_bytes_ >> 20, available >> 20));
+        throw DeviceError(DeviceFault::out_of_memory, fmt::format("one set of tensors takes {} MiB, {} MiB are available",
+                                                                  (shared_bytes_ + set_bytes_) >> 20, available >> 20));
     }
     return static_cast<int>(std::min(wanted, (available - shared_bytes_) / set_bytes_));
 }

@@ -36,6 +36,7 @@ struct ReplayKernel : Kernel {
     std::string config_key;
     CompileInfo compile;
     const Timing* timing = nullptr;                 // null: recorded, or the default
+    std::string untimed;                            // why it has no time beside the recorded ones; empty: it has one
     mutable std::optional<RecordedTimes> recorded;  // goes on from round to round
     const CompileInfo& info() const override { return compile; }
 };
@@ -118,10 +119,8 @@ public:
                 break;
             }
         }
-        // A made-up time would race against recorded ones.
-        if (kernel->timing == nullptr && !kernel->recorded && beside_.contains(kernel->problem_key) &&
-            recorded(kernel->problem_key, kernel->config_key) == nullptr) {
-            throw DeviceError(DeviceFault::unsupported, "the recorded run has no such trial of this problem");
+        if (kernel->timing == nullptr && !kernel->recorded) {
+            refuse_made_up_time(*kernel);
         }
         return kernel;
     }
@@ -174,6 +173,9 @@ public:
         const std::string config_key = replay_kernel ? replay_kernel->config_key : std::string();
         wait_ms(script_.sample_ms);
         const ScriptedFault* fault = faults_.play(moment, replay_buffers.problem_key, config_key);
+        if (replay_kernel && !replay_kernel->untimed.empty()) {
+            throw DeviceError(DeviceFault::unsupported, replay_kernel->untimed);
+        }
         SampleBatch batch;
         batch.timer = "replay";
         batch.rotation_bytes = buffers.rotation_bytes();
@@ -204,6 +206,19 @@ private:
     const Record* recorded(const std::string& problem_key, const std::string& config_key) const {
         const auto found = by_trial_.find(problem_key + ' ' + config_key);
         return found == by_trial_.end() ? nullptr : found->second;
+    }
+
+    /// A made-up time would race against recorded ones. A trial that is recorded without one may still be pruned, or incorrect, as it was
+    /// there: it fails where it would be measured.
+    void refuse_made_up_time(ReplayKernel& kernel) const {
+        const Record* record = recorded(kernel.problem_key, kernel.config_key);
+        const bool beside = beside_.contains(kernel.problem_key);
+        if (record == nullptr && beside) {
+            throw DeviceError(DeviceFault::unsupported, "the recorded run has no such trial of this problem");
+        }
+        if (record != nullptr && (beside || record->outcome == Outcome::pruned)) {
+            kernel.untimed = record->reason.empty() ? "the recorded run has no times of this trial" : record->reason;
+        }
     }
 
     /// A recorded trial that failed fails again, the same way.
@@ -244,10 +259,9 @@ private:
         const auto taken = static_cast<double>(samples_taken_++);
         const double drift = 1 + script_.drift_amplitude * std::sin(2 * std::numbers::pi * taken / script_.drift_period_samples);
         if (moment != Moment::measure) {
-            const bool scripted = beside == nullptr || beside->limit_us <= 0;
-            const double copy = scripted ? copy_us(problem) : beside->limit_us;
-            const double empty = scripted ? script_.empty_us : beside->floor_us;
-            const double us = moment == Moment::copy ? copy : empty;
+            const bool copy = moment == Moment::copy;
+            const double as_recorded = beside == nullptr ? 0 : copy ? beside->limit_us : beside->floor_us;
+            const double us = as_recorded > 0 ? as_recorded : copy ? copy_us(problem) : script_.empty_us;
             return us * drift * draw(script_.noise, random);
         }
         if (plays_record(kernel)) {
