@@ -11,6 +11,7 @@
 #include "kernels/gpu/launch_plan.h"
 #include "kernels/gpu/limits.h"
 #include "kernels/gpu/macros.h"
+#include "problem/shapes_file.h"
 #include "report/winners.h"
 #include "store/results_stream.h"
 #include "store/run_folder.h"
@@ -27,7 +28,7 @@ public:
     void declare(OptionSet& options) override {
         options.group("Kernel");
         options.one("--problem", text("KEY", problem_), "The problem, e.g. rms_norm/forward/bf16/llama/8192x4096");
-        options.one("--eps", number(0, 1, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
+        options.one("--eps", number(least_eps, most_eps, eps_), "Of --problem, whose key leaves it out (default: 1e-6)");
         options.one("--config", text("KEY", configuration_), "The configuration");
         options.one("--from", file(from_), "Instead of --config: the winner on the problem in results.json or a run folder");
         options.one("--candidate", folder(candidate_), "The kernel of this folder: that of --config, or the fastest in --from");

@@ -91,8 +91,11 @@ private:
             }
         }
         const bool on_gpu = device.backend == Backend::cuda || device.backend == Backend::hip;
-        const bool runs = on_gpu ? gpu::objection(configuration, planned.plan.problem, device).empty() : pruned.empty();
-        if (!runs) {
+        const std::string objection = on_gpu ? gpu::objection(configuration, planned.plan.problem, device) : "";
+        if (pruned.empty() && !objection.empty()) {
+            return {title, Table(), fmt::format("It does not compile here: {}.\n", objection)};
+        }
+        if (!objection.empty() || (!on_gpu && !pruned.empty())) {
             return {title, Table(), pruned};
         }
         Section section = explain_on(configuration, planned.plan.problem, device);

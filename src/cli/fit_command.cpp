@@ -90,7 +90,7 @@ public:
         const std::vector<Results>& runs = devices.front();
         require_axes_of_rows(runs.front().environment.device.backend);
         const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
-        Fits fits = fit(runs, settings_, traits);
+        Fits fits = fitted(runs, traits);
         if (measure_) {
             judge_measuring(runs, device_.wish(), {"normtune", "fit", "--measure"}, progress_on_stderr(quiet_),
                             [&](std::span<const Results> fresh) {
@@ -107,6 +107,15 @@ public:
     }
 
 private:
+    Fits fitted(const std::vector<Results>& runs, const BackendTraits& traits) const {
+        std::size_t problems = 0;
+        for (const Results& run : runs) {
+            problems += run.plans.size();
+        }
+        const Notice notice(fmt::format("fitting {} problems", problems));
+        return fit(runs, settings_, traits);
+    }
+
     Value axis() {
         Value value = name_of(axis_names, axes_);
         value.placeholder = "AXIS";  // there are too many to list

@@ -1,8 +1,13 @@
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "cli/candidate_options.h"
 #include "cli/commands.h"
 #include "cli/device_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/result_options.h"
 #include "cli/table_options.h"
 #include "report/plan_report.h"
 #include "space/reproducibility.h"
@@ -44,13 +49,16 @@ public:
         if (compile_ && !choice.providers.empty()) {
             throw InputError("--compile: what a Python provider launches is compiled by itself, in a sweep; leave out --provider, or it");
         }
+        std::optional<Notice> notice(std::in_place, fmt::format("planning {} problems", work.problems.size()));
         std::optional<ProgressReport> progress;
         if (compile_ && is_terminal(stderr)) {
+            notice.reset();
             progress.emplace(stderr, false);
         }
         const Planning planning = plan_sweep({std::move(work.problems), std::move(work.space), std::move(choice), shard_, device, list_,
                                               show_pruned_, compile_, progress ? &*progress : nullptr});
         progress.reset();
+        notice.reset();
         if (table_.is("json")) {
             print_data(plan_json(planning));
         } else {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace normtune {
 
@@ -94,15 +96,22 @@ void DeviceWorker::spend_budget() {
             run_slice(slice->problem, slice->seconds);
         }
     }
+    std::vector<std::string> left;
     for (const auto& [problem, run] : owned_) {
         if (run->missing() > 0) {
-            context_.recorder.warn(
-                fmt::format("{}: {} trials did not fit into its share of the budget", run->problem_key(), run->missing()));
+            left.push_back(fmt::format("{}: {} trials did not fit into its share of the budget", run->problem_key(), run->missing()));
         }
         if (run->unsettled() > 0) {
-            context_.recorder.warn(fmt::format("{}: {} more trials could not be told apart from the best before the finals",
-                                               run->problem_key(), run->unsettled()));
+            left.push_back(fmt::format("{}: {} more trials could not be told apart from the best before the finals", run->problem_key(),
+                                       run->unsettled()));
         }
+    }
+    constexpr std::size_t most_told = 10;
+    for (std::size_t i = 0; i < std::min(left.size(), most_told); ++i) {
+        context_.recorder.warn(left[i]);
+    }
+    if (left.size() > most_told) {
+        context_.recorder.warn(fmt::format("and {} more lines on what the budget left", left.size() - most_told));
     }
 }
 

@@ -342,6 +342,10 @@ SweepResult run_sweep(const SweepOptions& selected, ProgressSink& progress) {
     }
     const ShardShare share = share_of(selected.shard, selected.problems, selected.space, backend_traits(selected.backend), device);
     const SweepOptions options = of_shard(selected, share);
+    constexpr std::size_t many_problems = 200;  // whose planning takes seconds
+    if (options.problems.size() >= many_problems) {
+        progress.note(fmt::format("planning {} problems", options.problems.size()));
+    }
     std::vector<ProblemTrials> plans = plan_all(options, share, device);
     if (const std::string mixed = options.verify_only ? "" : mixed_launches(plans); !mixed.empty()) {
         progress.warn(mixed);

@@ -63,6 +63,12 @@ public:
 
     bool inert(Axis axis) const { return holds_inert(traits_, axis); }
 
+    /// Of those that the space lists, the fewest rows that a row's threads hold at once.
+    int least_tile_rows() const {
+        const std::vector<int> values = listed(Axis::tile_rows);
+        return inert(Axis::tile_rows) ? 1 : *std::min_element(values.begin(), values.end());
+    }
+
     std::vector<int> listed(Axis axis) const {
         for (const AxisValues& values : space_.axes) {
             if (values.axis == axis) {
@@ -123,12 +129,13 @@ void add_program_limits(Limits& limits) {
         "rows per program must be a multiple of the rows side by side (threads / threads_per_row)",
         {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program},
         [](const Configuration& c, const Problem&, const DeviceInfo& d) { return c.rows_per_program % rows_side_by_side(c, d) == 0; });
+    const int held = limits.least_tile_rows();
     limits.add(Axis::rows_per_program, "redundant.rows_per_program", "fewer rows per program already hold all rows of the problem",
                {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program},
-               [listed = limits.listed(Axis::rows_per_program)](const Configuration& c, const Problem& p, const DeviceInfo& d) {
-                   const std::int64_t side = rows_side_by_side(c, d);
+               [held, listed = limits.listed(Axis::rows_per_program)](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+                   const std::int64_t step = rows_side_by_side(c, d) * held;  // what fewer rows must be a multiple of
                    return std::none_of(listed.begin(), listed.end(),
-                                       [&](int fewer) { return fewer < c.rows_per_program && fewer % side == 0 && fewer >= p.shape.rows; });
+                                       [&](int fewer) { return fewer < c.rows_per_program && fewer % step == 0 && fewer >= p.shape.rows; });
                });
 }
 
@@ -185,13 +192,21 @@ void add_row_limits(Limits& limits) {
                });
     const bool one_block = limits.row_is_one_block();
     const bool lists_row = one_block && limits.lists(Axis::block_size, whole_row);
-    limits.add(Axis::block_size, "redundant.block_size", "a block of all columns or more is the whole row", {Axis::block_size},
-               [lists_row, listed = limits.listed(Axis::block_size)](const Configuration& c, const Problem& p, const DeviceInfo&) {
+    std::vector<Axis> of_block{Axis::block_size};
+    // Where no whole row is listed, a smaller block that stands for it must be one that the row's threads divide.
+    const bool asks_for_threads = !one_block && !limits.lists(Axis::block_size, whole_row);
+    if (asks_for_threads) {
+        of_block.insert(of_block.end(), {Axis::threads_per_row, Axis::vector_bytes, Axis::cluster});
+    }
+    limits.add(Axis::block_size, "redundant.block_size", "a block of all columns or more is the whole row", std::move(of_block),
+               [=, listed = limits.listed(Axis::block_size)](const Configuration& c, const Problem& p, const DeviceInfo&) {
                    if (c.block_size == whole_row || tiled(c, p)) {
                        return true;
                    }
-                   return !lists_row && std::none_of(listed.begin(), listed.end(),
-                                                     [&](int smaller) { return smaller < c.block_size && smaller >= p.shape.cols; });
+                   return !lists_row && std::none_of(listed.begin(), listed.end(), [&](int smaller) {
+                       const bool divided = !asks_for_threads || smaller % columns_at_once(c, p, vectors) == 0;
+                       return smaller < c.block_size && smaller >= p.shape.cols && divided;
+                   });
                });
     limits.add(Axis::block_size, "invalid.block_size", "a block must be a multiple of what the row's threads take at once",
                {Axis::block_size, Axis::threads_per_row, Axis::vector_bytes, Axis::cluster},
@@ -221,16 +236,27 @@ void add_row_limits(Limits& limits) {
 void add_pipeline_limits(Limits& limits) {
     const std::vector<Axis> launch{Axis::num_warps,       Axis::threads_per_row, Axis::rows_per_program, Axis::grid,
                                    Axis::programs_per_sm, Axis::unit_margin,     Axis::cluster};
-    const auto has_next_row = [](const Configuration& c, const Problem& p, const DeviceInfo& d) { return serial_passes(c, p, d) > 1; };
+    // As if a group of threads held one row at a time: where tile_rows makes a program's rows one step, stages and hoisted are left to
+    // rules.
+    const auto has_next_row = [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
+        return programs(c, p, d) < row_groups(c, p) || c.rows_per_program > rows_side_by_side(c, d);
+    };
     limits.add_redundant(Axis::stages, "a program has no next row to fetch ahead", launch, has_next_row);
     limits.add_redundant(Axis::gamma, "the op has no gamma", {},
                          [](const Configuration&, const Problem& p, const DeviceInfo&) { return p.operation.affine; });
     std::vector<Axis> with_gamma = launch;
     with_gamma.push_back(Axis::gamma);
     const bool lists_before = limits.lists(Axis::gamma, static_cast<int>(GammaPlacement::before));
-    limits.add(Axis::gamma, "redundant.gamma.hoisted", "hoisted is before where a program has no next row", with_gamma,
+    // `before` has no rows in blocks: there it stands for nothing, and hoisted is all that is left where `after` is not listed.
+    const bool asks_for_blocks = !limits.shared_whole_rows() && !limits.lists(Axis::gamma, static_cast<int>(GammaPlacement::after));
+    if (asks_for_blocks) {
+        with_gamma.insert(with_gamma.end(), {Axis::residency, Axis::block_size});
+    }
+    limits.add(Axis::gamma, "redundant.gamma.hoisted", "hoisted is before where a program has no next row", std::move(with_gamma),
                [=](const Configuration& c, const Problem& p, const DeviceInfo& d) {
-                   return c.gamma != GammaPlacement::hoisted || !lists_before || !p.operation.affine || has_next_row(c, p, d);
+                   const bool only_hoisted = asks_for_blocks && c.residency == Residency::shared && tiled(c, p);
+                   return c.gamma != GammaPlacement::hoisted || !lists_before || !p.operation.affine || only_hoisted ||
+                          has_next_row(c, p, d);
                });
     const bool lists_auto = limits.lists(Axis::offset_bits, static_cast<int>(OffsetBits::auto_));
     limits.add(Axis::offset_bits, "invalid.offset_bits", "32-bit offsets do not reach the last element", {Axis::offset_bits},
@@ -260,15 +286,20 @@ void add_dgamma_limits(Limits& limits) {
                {Axis::num_warps, Axis::threads_per_row, Axis::rows_per_program, Axis::grid, Axis::programs_per_sm, Axis::unit_margin,
                 Axis::tile_rows, Axis::deferred_steps, Axis::cluster},
                [](const Configuration& c, const Problem& p, const DeviceInfo& d) {
-                   return c.deferred_steps == 0 || ceil_div(serial_passes(c, p, d), c.tile_rows) > c.deferred_steps;
+                   return c.deferred_steps == 0 || serial_passes(c, p, d) > c.deferred_steps;
                });
     limits.add_redundant(Axis::incoming_ds, "no whole row waits in shared memory with an incoming ds", {Axis::residency, Axis::block_size},
                          [](const Configuration& c, const Problem& p, const DeviceInfo&) { return stages_ds(c, p); });
-    for (const Axis axis : {Axis::reduce_rows, Axis::reduce_cols, Axis::reduce_warps}) {
+    for (const Axis axis : {Axis::reduce_rows, Axis::reduce_cols}) {
         limits.add_redundant(
             axis, "no dgamma reduce kernel runs", {Axis::dgamma},
             [](const Configuration& c, const Problem& p, const DeviceInfo&) { return has_dgamma(p) && c.dgamma != DgammaMethod::atomic; });
     }
+    // cooperative, too, sums with the program's own warps: the default space says which value stands for all, and records have that one.
+    limits.add_redundant(Axis::reduce_warps, "no dgamma reduce kernel runs", {Axis::dgamma},
+                         [](const Configuration& c, const Problem& p, const DeviceInfo&) {
+                             return has_dgamma(p) && c.dgamma != DgammaMethod::atomic && c.dgamma != DgammaMethod::beside;
+                         });
 }
 
 }  // namespace
@@ -378,8 +409,16 @@ bool publishes(DgammaMethod method) {
 }
 
 std::int64_t serial_passes(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
-    const std::int64_t groups_a_program = ceil_div(row_groups(c, problem), programs(c, problem, device));
-    return groups_a_program * ceil_div(c.rows_per_program, rows_side_by_side(c, device));
+    const std::int64_t step = rows_side_by_side(c, device) * c.tile_rows;
+    const std::int64_t groups = row_groups(c, problem);
+    const std::int64_t taken = ceil_div(groups, programs(c, problem, device));  // by the first program, which has the most
+    const std::int64_t full = ceil_div(c.rows_per_program, step);
+    if (c.grid == Grid::persistent_contiguous) {
+        return ceil_div(std::min(taken * c.rows_per_program, problem.shape.rows), step);
+    }
+    const bool has_last = (taken - 1) * programs(c, problem, device) == groups - 1;
+    const std::int64_t rest = problem.shape.rows - (groups - 1) * c.rows_per_program;
+    return has_last ? (taken - 1) * full + ceil_div(rest, step) : taken * full;
 }
 
 }  // namespace normtune

@@ -51,7 +51,8 @@ std::int64_t persistent_programs(const Configuration& configuration, std::int64_
 /// Programs that a strided grid has on top of a balanced one's.
 std::int64_t spare_programs(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
-/// Rows that one program takes one after another (in passes of those side by side), at most, on this problem.
+/// Steps that one program takes one after another, at most, on this problem: each of the rows side by side, tile_rows of them by each
+/// group.
 std::int64_t serial_passes(const Configuration& configuration, const Problem& problem, const DeviceInfo& device);
 
 }  // namespace normtune

@@ -5,14 +5,17 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "space/common_limits.h"
 #include "space/plan_points.h"
 #include "space/rules.h"
+#include "support/error.h"
 
 namespace normtune {
 namespace {
 
-// Of one rule on one problem: some seconds. A rule that reads all axes would be asked about all that is left of a
+// Of one limit or rule on one problem: some seconds. A rule that reads all axes would be asked about all that is left of a
 // space.
 constexpr std::uint64_t most_asked = std::uint64_t{1} << 22;
 
@@ -29,13 +32,22 @@ std::vector<BackendLimit> limits_of(const SearchSpace& space, const BackendTrait
     return out;
 }
 
-PlanFilter filter_of(BackendLimit limit, const Problem& problem, const DeviceInfo& device) {
-    return {limit.axes,
-            [admits = std::move(limit.admits), &problem, &device](const Configuration& configuration) {
-                return admits(configuration, problem, device) ? RuleAnswer::keeps : RuleAnswer::prunes;
+PlanFilter filter_of(BackendLimit limit, const SearchSpace& space, const Problem& problem, const DeviceInfo& device) {
+    std::vector<Axis> axes = limit.axes;
+    std::vector<AlikeValues> alike = std::move(limit.alike);
+    return {std::move(axes),
+            [limit = std::move(limit), &space, &problem, &device, asked = std::uint64_t{0}](const Configuration& configuration) mutable {
+                if (asked == most_asked) {
+                    throw InputError(
+                        fmt::format("space '{}': the limit {} would be asked about more than {} combinations of the values that the space "
+                                    "lists; list fewer values of axes with many, such as rows_per_program, programs_per_sm or unit_margin",
+                                    space.name, limit.name, asked));
+                }
+                ++asked;
+                return limit.admits(configuration, problem, device) ? RuleAnswer::keeps : RuleAnswer::prunes;
             },
             {},
-            std::move(limit.alike)};
+            std::move(alike)};
 }
 
 PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {
@@ -60,7 +72,7 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
     std::vector<PlanFilter> filters;
     for (const BackendLimit& limit : limits_of(space, traits)) {
         plan.tallies.push_back({limit.name, limit.reason});
-        filters.push_back(filter_of(limit, problem, device));
+        filters.push_back(filter_of(limit, space, problem, device));
     }
     const std::size_t first_rule = filters.size();
     std::vector<const Rule*> rules;  // those that need no compiled code

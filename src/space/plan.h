@@ -37,7 +37,7 @@ struct ProblemPlan {
 using PlanVisitor = std::function<void(const Configuration&, const RuleTally* pruned_by)>;
 
 /// Time and memory grow with what limits and rules tell apart, not with the points. Throws InputError where a rule's
-/// expression fails on this problem.
+/// expression fails on this problem, and where a limit or a rule would be asked about too many combinations.
 /// `visitor` may be empty (counts only). `visit_pruned` false: kept configurations only (much faster on large spaces).
 ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
                          bool visit_pruned, const PlanVisitor& visitor);

@@ -66,10 +66,11 @@ HistoryRun read_run(const sqlite::Statement& row, int first, const std::string& 
     return run;
 }
 
-std::int64_t id_of(sqlite::Statement& insert) {
-    const std::int64_t id = insert.step() ? insert.whole(0) : 0;
-    insert.step();  // to its end, so that it can be bound again
-    return id;
+/// Of the one row that the statement gives.
+std::int64_t number_of(sqlite::Statement& statement) {
+    const std::int64_t number = statement.step() ? statement.whole(0) : 0;
+    statement.step();  // to its end, so that it can be bound again
+    return number;
 }
 
 /// Without the runs on devices that no series is of.
@@ -131,6 +132,7 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
     sqlite::Transaction transaction(*database_);
     sqlite::Statement run_row = database_->prepare(put_run);
     sqlite::Statement trial_row = database_->prepare(put_trial);
+    sqlite::Statement point_there = database_->prepare("SELECT EXISTS (SELECT 1 FROM points WHERE trial = ? AND run = ?)");
     sqlite::Statement point_row = database_->prepare(put_point);
     HistoryAdded added;
     for (const HistoryBatch& batch : batches) {
@@ -143,10 +145,10 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
         for (const std::string& text : {run.backend, run.arch, run.driver, run.compiler, run.revision, run.source}) {
             run_row.bind(next++, text);
         }
-        const std::int64_t run_id = id_of(run_row);
-        const std::int64_t before = database_->number(fmt::format("SELECT count(*) FROM points WHERE run = {}", run_id));
+        const std::int64_t run_id = number_of(run_row);
         const std::int64_t from = database_->number("SELECT total_changes()");
         std::int64_t trial_rows = 0;
+        std::int64_t there = 0;
         for (const HistoryPoint& point : batch.points) {
             next = 0;
             trial_row.bind(next++, run.device);
@@ -155,8 +157,11 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
             }
             trial_row.bind(next++, std::int64_t{point.trial.cold});
             trial_row.bind(next++, point.trial.sites);
-            const std::int64_t trial_id = id_of(trial_row);
+            const std::int64_t trial_id = number_of(trial_row);
             ++trial_rows;
+            point_there.bind(0, trial_id);
+            point_there.bind(1, run_id);
+            there += number_of(point_there);
             const HistoryTimes& t = point.times;
             next = 0;
             point_row.bind(next++, trial_id);
@@ -169,7 +174,7 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
             point_row.step();
         }
         const std::int64_t changed = database_->number("SELECT total_changes()") - from - trial_rows;
-        const std::int64_t fresh = database_->number(fmt::format("SELECT count(*) FROM points WHERE run = {}", run_id)) - before;
+        const std::int64_t fresh = static_cast<std::int64_t>(batch.points.size()) - there;
         added.fresh += fresh;
         added.replaced += changed - fresh;
         added.same += static_cast<std::int64_t>(batch.points.size()) - changed;
@@ -181,7 +186,9 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
 std::vector<HistoryRunSummary> HistoryStore::runs() {
     std::vector<HistoryRunSummary> out;
     sqlite::Statement rows = database_->prepare(
-        fmt::format("SELECT {}, (SELECT count(*) FROM points WHERE run = runs.id) FROM runs ORDER BY started, id", run_columns));
+        fmt::format("SELECT {}, coalesce(counted.number, 0) FROM runs LEFT JOIN (SELECT run, count(*) AS number FROM points GROUP BY run) "
+                    "AS counted ON counted.run = runs.id ORDER BY started, id",
+                    run_columns));
     while (rows.step()) {
         out.push_back({read_run(rows, 0, database_->path()), rows.whole(10)});
     }

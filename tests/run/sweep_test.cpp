@@ -218,6 +218,21 @@ TEST(Sweep, ABudgetIsKeptAndWhatDidNotFitIsCounted) {
     EXPECT_EQ(run_sweep(rest, sink).results.records.size(), 12U);
 }
 
+TEST(Sweep, WhatABudgetLeftOfManyProblemsTakesAFewLines) {
+    const TemporaryFolder folder;
+    SweepOptions options = small_sweep(folder, "delays: {sample_ms: 1, compile_ms: 10}\n");
+    options.problems.clear();
+    for (int i = 1; i <= 14; ++i) {
+        options.problems.push_back(small_problem(256 * i));
+    }
+    options.budget_s = 0.01;
+    RecordingSink sink;
+    run_sweep(options, sink);
+    ASSERT_EQ(sink.warnings.size(), 11U);
+    EXPECT_NE(sink.warnings.front().find("trials did not fit into its share of the budget"), std::string::npos) << sink.warnings.front();
+    EXPECT_NE(sink.warnings.back().find("more lines on what the budget left"), std::string::npos) << sink.warnings.back();
+}
+
 TEST(Sweep, RandomDrawsThatManyAndCountsTheOthers) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, noiseless);

@@ -14,6 +14,8 @@ namespace normtune::gpu {
 namespace {
 
 constexpr std::int64_t largest_int = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_threads_of_hip =
+    std::numeric_limits<std::uint32_t>::max();  // of a grid: HIP's documentation of hipModuleLaunchKernel
 constexpr std::int64_t largest_cluster = 16;
 
 bool is_amd(const DeviceInfo& device) {
@@ -48,6 +50,24 @@ int working_registers(const Configuration& c, int held, const Problem& p, const 
     return 26 + (p.operation.has_backward() && c.residency == Residency::registers ? held / 2 : 0);
 }
 
+/// Columns and elements from row to row are `int`s in the source, and so are sums of two of them.
+constexpr const char* columns_reason = "columns are counted in 32 bits";
+bool counts_columns(const Problem& p) {
+    return p.shape.cols <= largest_int / 2 && p.shape.row_stride <= largest_int / 2;
+}
+
+/// A walk's steps and groups of rows are `int`s in the source (nt_walk), together with those that it asks for ahead, beyond its last.
+bool counts_rows(const Configuration& c, const Problem& p, const DeviceInfo& d) {
+    const std::int64_t ahead = domain(Axis::stages).most;
+    const GridShape grid = grid_shape(c, p, d);
+    if (c.grid != Grid::persistent_strided && c.grid != Grid::persistent_balanced) {
+        return grid.rows_per_program + ahead <= largest_int;
+    }
+    const std::int64_t groups = (p.shape.rows + c.rows_per_program - 1) / c.rows_per_program;
+    const std::int64_t of_a_program = (groups + grid.programs - 1) / grid.programs * c.rows_per_program;
+    return groups + ahead * grid.programs <= largest_int && of_a_program + ahead <= largest_int;
+}
+
 /// Sizes without which the layout has no meaning. Planning has them among the limits that hold on every backend.
 std::string basic_objection(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const int threads = c.num_warps * d.warp_size;
@@ -57,8 +77,8 @@ std::string basic_objection(const Configuration& c, const Problem& p, const Devi
     if (threads % c.threads_per_row != 0 || !std::has_single_bit(static_cast<unsigned>(c.threads_per_row))) {
         return "a row's threads must be a power of two and divide the program's";
     }
-    if (p.shape.cols > largest_int / 2 || p.shape.row_stride > largest_int / 2) {
-        return "columns are counted in 32 bits";
+    if (!counts_columns(p)) {
+        return columns_reason;
     }
     const std::int64_t sweep = row_layout(c, p, d).sweep_cols;
     if (c.block_size != whole_row && c.block_size % sweep != 0) {
@@ -135,16 +155,22 @@ std::vector<BackendLimit> gpu_limits() {
         return partial_rows(c, p, d) * p.shape.cols * 4 <= std::max<std::int64_t>(tensor_bytes(p), std::int64_t{16} << 20);
     };
 
+    add("columns", columns_reason, {}, [](C, P p, D) { return counts_columns(p); });
     add("tile_rows", "a program's rows must be a multiple of those it takes at once: side by side, times tile_rows", launch,
         [](C c, P, D d) { return c.rows_per_program % (rows_side_by_side(c, d) * c.tile_rows) == 0; });
-    add("programs", "more programs than a grid has", joined(launch, {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts}),
+    add("programs", "more programs than a grid has, or on HIP more threads",
+        joined(launch, {Axis::dgamma, Axis::reduce_cols, Axis::reduce_parts}),
         [](C c, P p, D d) {
             const GridShape grid = grid_shape(c, p, d);
             const std::int64_t beside = programs_beside(c, p);
             const std::int64_t rounded_up = beside > 0 ? largest_cluster : 0;  // to whole clusters
-            return grid.programs * c.cluster + beside + rounded_up <= largest_int && grid.rows_per_program <= largest_int;
+            const std::int64_t programs = grid.programs * c.cluster + beside + rounded_up;
+            const bool too_many_threads = d.backend == Backend::hip && programs * c.num_warps * d.warp_size > most_threads_of_hip;
+            return programs <= largest_int && !too_many_threads;
         },
         {methods({{Method::beside}})});
+    add("rows", "a program's rows and a strided grid's groups of rows are counted in 32 bits", launch,
+        [](C c, P p, D d) { return counts_rows(c, p, d); });
     add("programs_per_sm", "more threads than a compute unit holds at once", {Axis::num_warps, Axis::grid, Axis::programs_per_sm},
         [](C c, P, D d) { return !persistent(c) || c.programs_per_sm <= resident_programs(c, d); });
     add("residency", "registers hold one block, and the row has several", {Axis::residency, Axis::block_size},
@@ -234,10 +260,12 @@ std::vector<BackendLimit> gpu_limits() {
         joined(row, {Axis::staging}),
         [](C c, P p, D d) { return c.staging == Staging::async || rows_side_by_side(c, d) == 1 || rows_follow(c, p, d); });
     add("staging.results", "results leave by bulk copies from where the row lay in shared memory, and all of them do",
-        {Axis::staging, Axis::residency, Axis::deferred_steps}, [](C c, P p, D) {
+        {Axis::staging, Axis::residency, Axis::dgamma, Axis::deferred_steps},
+        [](C c, P p, D) {
             return c.staging != Staging::tma ||
                    (c.residency == Residency::shared && (c.deferred_steps == 0 || !has_dgamma(p) || !publishes(c.dgamma)));
-        });
+        },
+        {methods({{Method::cooperative, Method::published}})});
     add("cache_global", "AMD's compilers have no such hint", {Axis::load_hint, Axis::store_hint}, [](C c, P, D d) {
         return d.backend != Backend::hip || (c.load_hint != CacheHint::cache_global && c.store_hint != CacheHint::cache_global);
     });

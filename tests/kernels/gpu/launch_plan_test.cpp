@@ -258,6 +258,37 @@ TEST(Limits, NameEachReason) {
               std::string::npos);
 }
 
+TEST(Limits, RowsAreCountedIn32BitsWhereGridsAreStrided) {
+    const auto why = [](const char* configuration) {
+        return objection(Configuration::parse(configuration), parse_problem_key("rms_norm/forward/bf16/llama/3000000000x2"), h100());
+    };
+    const std::string counted = "a program's rows and a strided grid's groups of rows are counted in 32 bits";
+    EXPECT_EQ(why("w1.t32.r1.row.registers.masked.persistent_strided"), counted);
+    EXPECT_EQ(why("w1.t32.r1.row.registers.masked.persistent_balanced"), counted);
+    EXPECT_EQ(why("w4.t32.r4.row.registers.masked.persistent_strided"), "") << "750 million groups of four rows";
+    EXPECT_EQ(why("w4.t32.r4.row.registers.masked.persistent_strided.um131"), counted) << "all rows are one program's";
+    EXPECT_EQ(why("w1.t32.r1.row.registers.masked.persistent_contiguous"), "");
+    EXPECT_EQ(why("w1.t32.r1.row.registers.masked.persistent_contiguous.um131"), counted);
+    EXPECT_EQ(why("w1.t32.r1.row.registers.masked.packed"), "more programs than a grid has, or on HIP more threads");
+    EXPECT_EQ(why("w1.t32.r2.row.registers.masked.packed"), "") << "a program of each two rows";
+}
+
+TEST(Limits, AGridOfHipHasLessThanTwoToThe32Threads) {
+    DeviceInfo amd = h100();
+    amd.backend = Backend::hip;
+    amd.arch = "gfx942";
+    amd.warp_size = 64;
+    amd.has_async_copy = false;
+    const auto why = [](const char* problem, const char* configuration, const DeviceInfo& device) {
+        return objection(Configuration::parse(configuration), parse_problem_key(problem), device);
+    };
+    const char* wavefront = "w1.t64.r1.row.registers.masked.per_row";
+    EXPECT_EQ(why("rms_norm/forward/bf16/llama/67108863x64", wavefront, amd), "");
+    EXPECT_EQ(why("rms_norm/forward/bf16/llama/67108864x64", wavefront, amd), "more programs than a grid has, or on HIP more threads");
+    EXPECT_EQ(why("rms_norm/forward/bf16/llama/134217728x64", "w1.t32.r1.row.registers.masked.per_row", h100()), "")
+        << "CUDA counts programs alone";
+}
+
 TEST(Limits, AnswerFromTheAxesThatTheyName) {
     // Planning tabulates a limit over its axes alone, sensible combinations or not.
     const SearchSpace space = load_space("default");
@@ -300,7 +331,6 @@ TEST(Limits, HaveNamesOfTheirOwn) {
     for (const BackendLimit& limit : gpu_limits()) {
         EXPECT_TRUE(names.insert(limit.name).second) << limit.name;
         EXPECT_TRUE(limit.name.starts_with("gpu."));
-        EXPECT_FALSE(limit.axes.empty());
         EXPECT_FALSE(limit.reason.empty());
     }
 }
