@@ -1,5 +1,7 @@
 """Builds the extension with the C++ compiler alone: it needs neither nvcc nor CUDA's headers."""
 
+import hashlib
+import os
 import pathlib
 
 import torch
@@ -11,6 +13,12 @@ SOURCES = sorted(path.as_posix() for path in pathlib.Path("normtune_kernels/csrc
 
 class Build(BuildExtension):
     """Leaves beside the extension for which PyTorch it was compiled, which extension.py reads."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        # What an earlier build left may be another PyTorch's: compiled anew, and objects kept apart.
+        self.force = True
+        self.build_temp = os.path.join(self.build_temp, hashlib.sha256(torch.__version__.encode()).hexdigest()[:12])
 
     def run(self):
         super().run()

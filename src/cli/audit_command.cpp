@@ -107,9 +107,9 @@ private:
     static void tell_repeats(std::size_t repeats) {
         if (repeats > 0) {
             complain(
-                fmt::format("{} problems have the same times in two of the results (a copy, or times from the store of winners): each "
-                            "counts once",
-                            repeats));
+                fmt::format("{} problem{} the same times in two of the results (a copy, or times from the store of winners): each counts "
+                            "once",
+                            repeats, repeats == 1 ? " has" : "s have"));
         }
     }
 

@@ -83,9 +83,13 @@ public:
         }
         const std::vector<std::vector<Results>> devices = by_device(files_.read());
         if (devices.size() > 1) {
-            throw InputError(fmt::format("these results are of several devices ({} and {}); fit one at a time",
-                                         quoted_for_message(devices[0].front().environment.device.name),
-                                         quoted_for_message(devices[1].front().environment.device.name)));
+            const DeviceInfo& one = devices[0].front().environment.device;
+            const DeviceInfo& other = devices[1].front().environment.device;
+            throw InputError(one.name == other.name
+                                 ? fmt::format("these results are of {} with {} compute units and with {}; fit one at a time",
+                                               quoted_for_message(one.name), one.compute_units, other.compute_units)
+                                 : fmt::format("these results are of several devices ({} and {}); fit one at a time",
+                                               quoted_for_message(one.name), quoted_for_message(other.name)));
         }
         const std::vector<Results>& runs = devices.front();
         require_axes_of_rows(runs.front().environment.device.backend);
@@ -108,11 +112,7 @@ public:
 
 private:
     Fits fitted(const std::vector<Results>& runs, const BackendTraits& traits) const {
-        std::size_t problems = 0;
-        for (const Results& run : runs) {
-            problems += run.plans.size();
-        }
-        const Notice notice(fmt::format("fitting {} problems", problems));
+        const Notice notice("fitting");
         return fit(runs, settings_, traits);
     }
 

@@ -121,8 +121,10 @@ std::vector<std::vector<Results>> by_device(std::vector<Results> runs) {
     std::vector<std::vector<Results>> out;
     for (Results& run : runs) {
         require_one_device(run);
+        const DeviceInfo& device = run.environment.device;
         const auto found = std::find_if(out.begin(), out.end(), [&](const std::vector<Results>& group) {
-            return group.front().environment.device.name == run.environment.device.name;
+            const DeviceInfo& other = group.front().environment.device;  // a part of a device, fewer cores, is another one
+            return other.name == device.name && other.compute_units == device.compute_units;
         });
         (found == out.end() ? out.emplace_back() : *found).push_back(std::move(run));
     }

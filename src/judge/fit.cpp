@@ -261,10 +261,10 @@ Fit fit_one(const Group& group, const FitSettings& settings, const BackendTraits
             ++*out.steps_needed;
         }
     }
-    const bool none_there = std::ranges::any_of(out.fitted.shapes, nothing_admitted);
+    out.none_admitted = std::ranges::any_of(out.fitted.shapes, nothing_admitted);
     for (const ShapeLosses& shape : out.fitted.shapes) {
         const double loss = ladder_loss(out.ladder, shape);
-        if (none_there ? nothing_admitted(shape) : loss == not_measured || loss > settings.tolerance) {
+        if (out.none_admitted ? nothing_admitted(shape) : loss == not_measured || loss > settings.tolerance) {
             out.in_the_way.push_back(&shape);
         }
     }

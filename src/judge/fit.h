@@ -61,6 +61,7 @@ struct Fit {
     Losses held_out;
     std::optional<Ladder> ladder;                // within the tolerance and the number of steps, or the best that there is
     bool within = false;                         // is it?
+    bool none_admitted = false;                  // the restriction admits nothing on some of `fitted`: `in_the_way` has these alone
     std::optional<std::size_t> steps_needed;     // the fewest that make a ladder, where --most-steps asked for fewer
     std::vector<const ShapeLosses*> in_the_way;  // of `fitted`: where the ladder is not within the tolerance, or where nothing is admitted
     ShapeSummary on_fitted;

@@ -113,7 +113,7 @@ Section losses(const Fit& fit) {
     add("fitted", fit.on_fitted);
     if (!fit.held_out.shapes.empty()) {
         add("held out", fit.on_held_out);
-        if (fit.on_held_out.judged < fit.on_held_out.places) {
+        if (fit.ladder && fit.on_held_out.judged < fit.on_held_out.places) {
             section.note += "Not judged: the configuration that the ladder takes was not measured there.\n";
         }
     }
@@ -157,6 +157,10 @@ std::string fit_title(const Fit& fit) {
     if (!fit.ladder && fit.steps_needed) {
         return fmt::format("no ladder of so few steps: what was measured on all shapes of a step makes one of {} steps and more",
                            *fit.steps_needed);
+    }
+    if (!fit.ladder && fit.none_admitted) {
+        return fmt::format("no ladder: on {} shape{} nothing that was measured is admitted", fit.in_the_way.size(),
+                           fit.in_the_way.size() == 1 ? "" : "s");
     }
     if (!fit.ladder) {
         return fmt::format("no ladder: on some shapes nothing that a step could say was measured on all their problems");

@@ -45,7 +45,7 @@ bool cut_short(const PlanSummary& plan) {
     return plan.taken_by(budget_rule).value_or(0) + plan.taken_by(interrupted_rule).value_or(0) > 0;
 }
 
-/// "Shares of the budget ran out: 1,200 trials of 3 problems were not run; …".
+/// "The budget, or a problem's share of it, ran out: 1,200 trials of 3 problems were not run; …".
 std::string undone_text(const Results& results, std::string_view rule, std::string_view why) {
     std::uint64_t trials = 0;
     std::uint64_t problems = 0;
@@ -201,7 +201,7 @@ std::string outcomes_text(const Results& results) {
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
-    return out + undone_text(results, budget_rule, "Shares of the budget ran out") +
+    return out + undone_text(results, budget_rule, "The budget, or a problem's share of it, ran out") +
            undone_text(results, interrupted_rule, "The sweep was interrupted") + unfinished_text(results) +
            missing_processes_text(results) + nothing_kept_text(results);
 }

@@ -99,7 +99,8 @@ void DeviceWorker::spend_budget() {
     std::vector<std::string> left;
     for (const auto& [problem, run] : owned_) {
         if (run->missing() > 0) {
-            left.push_back(fmt::format("{}: {} trials did not fit into its share of the budget", run->problem_key(), run->missing()));
+            left.push_back(
+                fmt::format("{}: {} trials did not fit into the budget, or its share of it", run->problem_key(), run->missing()));
         }
         if (run->unsettled() > 0) {
             left.push_back(fmt::format("{}: {} more trials could not be told apart from the best before the finals", run->problem_key(),
@@ -111,7 +112,8 @@ void DeviceWorker::spend_budget() {
         context_.recorder.warn(left[i]);
     }
     if (left.size() > most_told) {
-        context_.recorder.warn(fmt::format("and {} more lines on what the budget left", left.size() - most_told));
+        context_.recorder.warn(
+            fmt::format("and {} more lines on what the budget left; the plan summaries in results.json count it", left.size() - most_told));
     }
 }
 

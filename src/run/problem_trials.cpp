@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <ranges>
+#include <utility>
 
 #include "support/error.h"
 #include "support/random.h"
@@ -13,11 +14,6 @@
 namespace normtune {
 
 namespace {
-
-struct Drawn {
-    std::uint64_t position = 0;  // in the plan
-    Configuration configuration;
-};
 
 /// The same whichever of the problems came upon it.
 InputError too_many(const SweepOptions& options, const TrialAllowance& allowance) {
@@ -29,45 +25,54 @@ InputError too_many(const SweepOptions& options, const TrialAllowance& allowance
                     allowance.most(), where));
 }
 
+/// `most` of the numbers below `all`, ascending: a reservoir (Vitter's algorithm R), so that every subset is as likely.
+std::vector<std::uint64_t> drawn_places(std::uint64_t all, std::uint64_t most, Random random) {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t place = 0; place < all; ++place) {
+        if (places.size() < most) {
+            places.push_back(place);
+        } else if (const std::uint64_t slot = random.below(place + 1); slot < most) {
+            places[slot] = place;
+        }
+    }
+    std::ranges::sort(places);
+    return places;
+}
+
 }  // namespace
 
 ProblemTrials choose_trials(const Problem& problem, const SweepOptions& options, const BackendTraits& traits, const DeviceInfo& device,
                             TrialAllowance& allowance) {
     const std::string key = problem.key();
-    const bool draws = options.strategy->draws() && options.most_trials_per_problem > 0;
-    Random random(mix_seed(options.seed, "draw/" + key));
-    std::vector<Drawn> drawn;
-    std::uint64_t seen = 0;
-    const auto visit = [&](const Configuration& configuration, const RuleTally*) {
-        // Reservoir sampling (Vitter's algorithm R): every subset is as likely, and the space is walked once.
-        const std::uint64_t position = seen++;
-        if (!draws || drawn.size() < options.most_trials_per_problem) {
-            if (!allowance.take()) {
-                throw too_many(options, allowance);
-            }
-            drawn.push_back({position, configuration});
-        } else if (const std::uint64_t slot = random.below(seen); slot < drawn.size()) {
-            drawn[slot] = {position, configuration};
-        }
-    };
-    const ProblemPlan plan = plan_problem(problem, options.space, traits, device, false, visit);
-    std::sort(drawn.begin(), drawn.end(), [](const Drawn& a, const Drawn& b) { return a.position < b.position; });
-
     ProblemTrials trials;
+    const auto take = [&](const Configuration& configuration) {
+        if (!allowance.take()) {
+            throw too_many(options, allowance);
+        }
+        trials.candidates.push_back(Candidate(configuration));
+    };
+    const std::uint64_t most = options.strategy->draws() ? options.most_trials_per_problem : 0;
+    const auto drawn = [&](std::uint64_t kept) {
+        if (std::cmp_greater(std::min(kept, most), allowance.left())) {
+            throw too_many(options, allowance);
+        }
+        return drawn_places(kept, most, Random(mix_seed(options.seed, "draw/" + key)));
+    };
+    const ProblemPlan plan = most > 0 ? plan_problem(problem, options.space, traits, device, drawn, take)
+                                      : plan_problem(problem, options.space, traits, device, false,
+                                                     [&](const Configuration& configuration, const RuleTally*) { take(configuration); });
+    const std::size_t chosen = trials.candidates.size();
+
     trials.summary.problem_key = key;
     trials.summary.points = plan.points;
-    trials.summary.kept = drawn.size();
+    trials.summary.kept = chosen;
     for (const RuleTally& tally : plan.tallies) {
         trials.summary.pruned.push_back({tally.rule, tally.reason, tally.pruned});
     }
-    if (drawn.size() < plan.kept) {
+    if (chosen < plan.kept) {
         trials.summary.pruned.push_back({std::string(drawn_rule),
-                                         fmt::format("not among the {} that were drawn with seed {}", drawn.size(), options.seed),
-                                         plan.kept - drawn.size()});
-    }
-    trials.candidates.reserve(drawn.size());
-    for (const Drawn& one : drawn) {
-        trials.candidates.push_back(Candidate(one.configuration));
+                                         fmt::format("not among the {} that were drawn with seed {}", chosen, options.seed),
+                                         plan.kept - chosen});
     }
     return trials;
 }

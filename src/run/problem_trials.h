@@ -27,6 +27,7 @@ public:
     /// One more; false where there is none left.
     bool take() { return left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
     std::int64_t most() const { return most_; }
+    std::int64_t left() const { return left_.load(std::memory_order_relaxed); }
 
 private:
     std::int64_t most_;

@@ -261,7 +261,7 @@ void note_missing(PlanSummary& plan, std::uint64_t missing, bool interrupted) {
         plan.kept -= missing;
         plan.pruned.push_back(interrupted ? PlanSummary::Pruned{std::string(interrupted_rule), "the sweep was interrupted", missing}
                                           : PlanSummary::Pruned{std::string(budget_rule),
-                                                                "did not fit into the problem's share of the time budget", missing});
+                                                                "did not fit into the time budget, or the problem's share of it", missing});
     }
 }
 
@@ -324,8 +324,8 @@ void write_results(const Results& results, const SweepOptions& options) {
         if (options.part_of_another) {
             throw;
         }
-        throw SystemError(fmt::format("{}; every trial is in the journal, and normtune {} --resume {} writes the results", error.what(),
-                                      options.verify_only ? "verify" : "sweep", for_shell(options.out_folder)));
+        throw SystemError(fmt::format("{}; every trial that was measured is in the journal, and normtune {} --resume {} goes on from there",
+                                      error.what(), options.verify_only ? "verify" : "sweep", for_shell(options.out_folder)));
     }
 }
 

@@ -171,10 +171,10 @@ Tally tally_of(const std::vector<Record>& records) {
     return tally;
 }
 
-/// Here, with every trial that was planned, and its winner by fresh rounds.
+/// Here, with every trial that was planned, and its winner by fresh rounds. (Not always by all processes of --repeat.)
 bool ran_to_its_end(const ProblemRanking& ranking) {
     const PlanSummary& plan = *ranking.plan;
-    return !plan.stored() && !plan.taken_by(budget_rule) && !plan.taken_by(interrupted_rule) &&
+    return !plan.stored() && !plan.taken_by(budget_rule) && plan.taken_by(interrupted_rule).value_or(0) == 0 &&
            !ranking.winner->measurement->final_rounds_us.empty();
 }
 

@@ -62,11 +62,9 @@ PlanFilter filter_of(const std::shared_ptr<CompiledRule>& compiled) {
             [compiled](const Configuration& configuration) { compiled->fail(configuration); }};
 }
 
-}  // namespace
-
-ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
-                         bool visit_pruned, const PlanVisitor& visitor) {
-    ProblemPlan plan;
+/// Fills in all of `plan`. What is left of the space, which must outlive it, as must problem and device.
+PlanPoints filtered(ProblemPlan& plan, const Problem& problem, const SearchSpace& space, const BackendTraits& traits,
+                    const DeviceInfo& device, bool remember_takers) {
     plan.problem = problem;
     plan.points = space.points();
     std::vector<PlanFilter> filters;
@@ -85,7 +83,7 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
         }
     }
 
-    PlanPoints points(space, std::move(filters), visitor && visit_pruned);
+    PlanPoints points(space, std::move(filters), remember_takers);
     for (std::size_t f = 0; f < plan.tallies.size(); ++f) {
         const std::uint64_t before = points.count_kept();
         points.apply(f);
@@ -97,11 +95,28 @@ ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const
         plan.tallies[f].pruned = before - points.count_kept();
     }
     plan.kept = points.count_kept();
+    return points;
+}
+
+}  // namespace
+
+ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
+                         bool visit_pruned, const PlanVisitor& visitor) {
+    ProblemPlan plan;
+    const PlanPoints points = filtered(plan, problem, space, traits, device, visitor && visit_pruned);
     if (visitor) {
         points.visit([&](const Configuration& configuration, std::size_t filter) {
             visitor(configuration, filter == PlanPoints::kept ? nullptr : &plan.tallies[filter]);
         });
     }
+    return plan;
+}
+
+ProblemPlan plan_problem(const Problem& problem, const SearchSpace& space, const BackendTraits& traits, const DeviceInfo& device,
+                         const PlanPlaces& places, const std::function<void(const Configuration&)>& visitor) {
+    ProblemPlan plan;
+    const PlanPoints points = filtered(plan, problem, space, traits, device, false);
+    points.visit_kept(places(plan.kept), visitor);
     return plan;
 }
 

@@ -90,4 +90,36 @@ void PlanPoints::visit_below(std::size_t level, Node node, Configuration& config
     }
 }
 
+/// What is still to be visited, and how many kept points were passed.
+struct PlanPoints::Places {
+    std::span<const std::uint64_t> left;
+    std::uint64_t passed = 0;
+    const std::function<void(const Configuration&)>& visit;
+};
+
+void PlanPoints::visit_kept(std::span<const std::uint64_t> places, const std::function<void(const Configuration&)>& visit) const {
+    Configuration configuration;
+    Places all{places, 0, visit};
+    visit_places(0, root_, configuration, all);
+}
+
+void PlanPoints::visit_places(std::size_t level, Node node, Configuration& configuration, Places& places) const {
+    const std::uint64_t end = places.passed + diagram_.count(level, node);
+    if (places.left.empty() || places.left.front() >= end) {
+        places.passed = end;
+        return;
+    }
+    if (level == order_.size()) {
+        places.visit(configuration);
+        places.left = places.left.subspan(1);
+        places.passed = end;
+        return;
+    }
+    const AxisValues& here = axis(level);
+    for (std::size_t i = 0; i < here.values.size(); ++i) {
+        set_axis(configuration, here.axis, here.values[i]);
+        visit_places(level + 1, diagram_.child(level, node, i), configuration, places);
+    }
+}
+
 }  // namespace normtune

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "space/decision_diagram.h"
@@ -29,9 +30,14 @@ public:
     void undo() { root_ = before_; }
     /// Each kept point; the others too, where their takers are remembered. Ordered by the axes.
     void visit(const Visit& visit) const;
+    /// The kept points at these places (ascending, from 0) of the order in which visit() comes to kept points; time does not grow with
+    /// the others.
+    void visit_kept(std::span<const std::uint64_t> places, const std::function<void(const Configuration&)>& visit) const;
 
 private:
     using Node = DecisionDiagram::Node;
+    struct Places;
+    void visit_places(std::size_t level, Node node, Configuration& configuration, Places& places) const;
     void visit_below(std::size_t level, Node node, Configuration& configuration, const Visit& visit) const;
     const AxisValues& axis(std::size_t level) const { return space_->axes[order_[level]]; }
 

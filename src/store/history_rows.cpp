@@ -123,7 +123,7 @@ std::optional<HistoryBatch> night_of(const History& history, const std::string& 
     std::optional<HistoryBatch> out;
     std::size_t twice = 0;
     for (const HistorySeries& series : history.series) {
-        bool there = false;
+        std::size_t points = 0;
         for (const HistoryNight& night : series.nights) {
             const HistoryRun& run = history.runs[night.run];
             if (run.started != wanted) {
@@ -133,17 +133,17 @@ std::optional<HistoryBatch> night_of(const History& history, const std::string& 
                 out = HistoryBatch{run, {}};
             }
             keep_common(out->run, run);
-            if (there) {
+            if (points > 0) {
                 out->points.pop_back();
-                ++twice;
             }
             out->points.push_back({series.trial, history.codes[night.code], night.times});
-            there = true;
+            ++points;
         }
+        twice += points > 1 ? 1 : 0;
     }
     if (twice > 0) {
-        remarks.push_back(fmt::format("{} trials were measured on several devices by runs that began at {}: the last one's times are taken",
-                                      twice, wanted));
+        remarks.push_back(
+            fmt::format("{} trials are in several of the runs that began at {}: the last one's times are taken", twice, wanted));
     }
     return out;
 }

@@ -204,6 +204,7 @@ def damaged_and_merged(folder, check):
         ("normtune best two.json --providers", "are merged of several devices"),
         ("normtune best run part.json --format cpp", "with 132 compute units and with 16; export one at a time"),
         ("normtune fit two.json", "are merged of several devices"),
+        ("normtune fit run part.json", "with 132 compute units and with 16; fit one at a time"),
         ("normtune audit --transfer two.json run", "are merged of several devices"),
         ("normtune audit hot.json run", "on data in cache; audit one kind at a time"),
         ("normtune audit hot.json run --axis num_warps", "on data in cache; audit one kind at a time"),

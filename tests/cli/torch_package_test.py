@@ -140,7 +140,7 @@ def check_cache(package, work):
             faults.append("code of another user is loaded")
         refused("a folder of another user", "is another user's", lambda: extension._own_folder(folder))
     folder.chmod(0o722)
-    refused("a folder that others can write", "others can write", lambda: extension._own_folder(folder))
+    refused("a folder that others can write", "which chmod go-w ends", lambda: extension._own_folder(folder))
     modules = dict(torch=types.SimpleNamespace(__version__="1.0"), normtune_kernels=types.SimpleNamespace(__path__=[]))
     with mock.patch.dict(os.environ, NORMTUNE_KERNELS_CACHE=str(code)), mock.patch.dict(sys.modules, modules):
         refused("a cache that is no folder", "NORMTUNE_KERNELS_CACHE names another folder", extension.load)
@@ -212,9 +212,22 @@ def check_installed(package, work, environment):
     made = work / "built"
     subprocess.run([sys.executable, "-W", "ignore", "setup.py", "-q", "build_ext", "--build-lib", made, "--build-temp", made], cwd=package,
                    env=dict(environment, CXX="true", CC="true"), capture_output=True, timeout=300)  # a compiler that compiles nothing
+    faults = [] if (made / "normtune_kernels/compiled_for.txt").exists() else ["setup.py does not say for which PyTorch it compiled"]
+    counting, log = work / "counting", work / "compiled"
+    counting.write_text(f'#!/bin/sh\nfor word; do\n[ "$before" = -o ] && : >"$word"\n[ "$word" = -c ] && echo once >>{log}\nbefore=$word\ndone\n:\n')
+    counting.chmod(0o755)
+    log.write_text("")
+    counts = []
+    for version in ("1.0", "2.0"):  # in the same folders, as pip does in a package's own
+        subprocess.run([sys.executable, "-W", "ignore", "-c", f"import sys, torch\ntorch.__version__ = {version!r}\n"
+                        f"sys.argv = ['setup.py', '-q', 'build_ext', '--build-lib', {str(work / 'twice')!r}, '--build-temp', {str(work / 'twice')!r}]\n"
+                        "exec(open('setup.py').read())"], cwd=package, env=dict(environment, CXX=str(counting), CC=str(counting)), capture_output=True,
+                       timeout=300)
+        counts.append(len(log.read_text().splitlines()))
+    if counts[0] == 0 or counts[1] != 2 * counts[0]:
+        faults.append(f"setup.py takes what it compiled for another PyTorch: {counts} compilations")
     inside = package / "normtune_kernels"
     note, extension = inside / "compiled_for.txt", inside / "_C.so"
-    faults = [] if (made / "normtune_kernels/compiled_for.txt").exists() else ["setup.py does not say for which PyTorch it compiled"]
     extension.write_bytes(next((work / "cache").glob("*/_C.*.so")).read_bytes())
     for version, code, expected in (("torch.__version__", 0, ""), ("'1.0'", 1, "compiled for PyTorch 1.0, and this is ")):
         found = subprocess.run([sys.executable, "-W", "ignore", "-c", f"import pathlib, torch\npathlib.Path({str(note)!r}).write_text({version})\n"

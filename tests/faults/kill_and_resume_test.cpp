@@ -13,6 +13,7 @@
 
 #include "run/sweep_fixture.h"
 #include "store/journal.h"
+#include "store/winner_store.h"
 #include "support/sanitized.h"
 
 namespace normtune {
@@ -256,12 +257,17 @@ TEST(KillAndResume, AnInterruptBetweenProcessesIsInTheResults) {
     const TemporaryFolder folder;
     SweepOptions options = small_sweep(folder, "delays: {sample_ms: 0.2}\n");
     options.processes = 3;
+    options.store = folder.path("store");
     const auto in_a_later_process = [&] { return !read_journal(options.out_folder).finals.empty(); };
     std::string warning;
     const SweepResult result = interrupted_behind_its_last_trial(options, in_a_later_process, warning);
     EXPECT_NE(warning.find("fewer than 3 processes measured it"), std::string::npos) << warning;
     ASSERT_NE(result.results.plans.at(0).unfinished(), nullptr);
     EXPECT_EQ(result.results.plans[0].unfinished()->reason, "fewer than 3 processes measured it");
+    {
+        std::optional<WinnerStore> store = WinnerStore::open(options.store);
+        EXPECT_EQ(store ? store->all().size() : 0, 1U) << "its finals were run";
+    }
     RecordingSink sink;
     EXPECT_EQ(run_sweep(options_from_journal(options.out_folder), sink).results.plans.at(0).unfinished(), nullptr);
 }

@@ -156,6 +156,12 @@ TEST(Audit, TimesThatTwoRunsHaveCountOnce) {
     const Audit both = audit(apart, named_thumb_rules(), {});
     EXPECT_EQ(both.repeats, 0u);
     EXPECT_EQ(both.rankings.size(), 2u);
+    Results later = short_rows();
+    for (Record& record : later.records) {
+        record.timestamp = "2026-11-30T00:00:00Z";
+    }
+    const std::vector<Results> twice{run, later};
+    EXPECT_EQ(audit(twice, named_thumb_rules(), {}).repeats, 0u) << "the same times, measured at another second";
 }
 
 TEST(Audit, NothingMeasuredIsAnError) {

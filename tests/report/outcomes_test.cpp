@@ -67,7 +67,7 @@ TEST(Outcomes, WhatTheBudgetAndAnInterruptLeftUndoneIsSaid) {
     results.plans.push_back({"rms_norm/forward/bf16/llama/4x64", 9, 0, {{"interrupted", "", 9}}, {}});
     EXPECT_EQ(outcomes_text(results),
               "0 trials: 0 passed.\n"
-              "Shares of the budget ran out: 1,200 trials of 2 problems were not run.\n"
+              "The budget, or a problem's share of it, ran out: 1,200 trials of 2 problems were not run.\n"
               "  nothing of rms_norm/forward/bf16/llama/1x64 was measured\n"
               "The sweep was interrupted: 10 trials of 2 problems were not run.\n"
               "  no trial of rms_norm/forward/bf16/llama/4x64 was complete\n");

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,31 @@ TEST(PlanPoints, RememberWhoTookAPoint) {
         const std::map<std::size_t, int> kept{{PlanPoints::kept, 12}};
         const std::map<std::size_t, int> all{{0, 6}, {1, 6}, {PlanPoints::kept, 12}};
         EXPECT_EQ(taken, remember ? all : kept);
+    }
+}
+
+TEST(PlanPoints, KeptPointsAreFoundByTheirPlaces) {
+    for (const bool remember : {false, true}) {
+        PlanPoints points(space(), few_programs(), remember);
+        points.apply(0);
+        points.apply(1);
+        std::vector<std::string> all;
+        points.visit([&](const Configuration& c, std::size_t by) {
+            if (by == PlanPoints::kept) {
+                all.push_back(c.key());
+            }
+        });
+        ASSERT_EQ(all.size(), 12U);
+        for (const std::vector<std::uint64_t>& places :
+             {std::vector<std::uint64_t>{}, {0}, {11}, {3, 4, 9}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}) {
+            std::vector<std::string> found;
+            points.visit_kept(places, [&](const Configuration& c) { found.push_back(c.key()); });
+            std::vector<std::string> wanted;
+            for (const std::uint64_t place : places) {
+                wanted.push_back(all[place]);
+            }
+            EXPECT_EQ(found, wanted);
+        }
     }
 }
 

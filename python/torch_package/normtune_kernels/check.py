@@ -26,10 +26,10 @@ def table():
     return (pathlib.Path(__file__).parent / "kernels.txt").read_text().splitlines()
 
 
-def tuned():
-    """(columns, row stride, dtype, dtype of weights, casting, offset) of the package's entries, forward ones."""
+def tuned(modes=("forward",)):
+    """(columns, row stride, dtype, dtype of weights, casting, offset) of the package's entries of these modes."""
     words = [line.split() for line in table() if line.startswith("entry ")]
-    return sorted({(int(w[8]), int(w[9]), w[3], w[4], w[5], int(w[7])) for w in words if w[2] == "forward"})
+    return sorted({(int(w[8]), int(w[9]), w[3], w[4], w[5], int(w[7])) for w in words if w[2] in modes})
 
 
 def rows_of(draw, stride, cols, dtype, device):
@@ -219,7 +219,7 @@ def main():
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     torch.manual_seed(arguments.seed)
-    entries = tuned() or [(cols, cols, dtype, dtype, "llama", 0) for cols in (128, 1024) for dtype in DTYPES]
+    entries = tuned(("forward", "backward")) or [(cols, cols, dtype, dtype, "llama", 0) for cols in (128, 1024) for dtype in DTYPES]
     devices = [f"cuda:{n}" for n in range(torch.cuda.device_count())] if arguments.device == "cuda" else [arguments.device]
     streams = {device: [None] if device == "cpu" else [None, None, torch.cuda.Stream(device), torch.cuda.Stream(device)] for device in devices}
     wrong, most = 0, {}

@@ -14,8 +14,9 @@ HERE = pathlib.Path(__file__).parent
 
 
 def _cache():
-    return pathlib.Path(os.environ.get("NORMTUNE_KERNELS_CACHE") or
-                        pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "normtune_kernels")
+    place = pathlib.Path(os.environ.get("NORMTUNE_KERNELS_CACHE") or
+                         pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "normtune_kernels")
+    return place.expanduser().absolute()  # the compilation runs in another folder
 
 
 def _only_ours(path):
@@ -26,8 +27,10 @@ def _only_ours(path):
 def _own_folder(path):
     """The folder, made where there is none. What another user may put there is code that would run here."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_uid != os.geteuid():
+        raise PermissionError(f"{path} is another user's")
     if not _only_ours(path):
-        raise PermissionError(f"{path} is another user's, or one that others can write")
+        raise PermissionError(f"others can write {path}, which chmod go-w ends")
     return path
 
 
@@ -68,6 +71,8 @@ def _require_this_torch(extension, version):
 def load():
     """The module `_C`."""
     import torch
+    if "normtune_kernels._C" in sys.modules:  # of an import that failed behind it
+        return sys.modules["normtune_kernels._C"]
     installed = importlib.util.find_spec("normtune_kernels._C")
     if installed is not None:
         _require_this_torch(pathlib.Path(installed.origin), torch.__version__)
@@ -77,7 +82,7 @@ def load():
         folder = _own_folder(_own_folder(_cache()) / hashlib.sha256("\0".join(text).encode()).hexdigest()[:16])
         place = _kept(folder) or _build(folder)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
-        raise ImportError(f"normtune_kernels cannot keep the extension that it compiles: {error}. NORMTUNE_KERNELS_CACHE names another folder for it") from error
+        raise ImportError(f"normtune_kernels cannot keep the extension that it compiles: {error}. NORMTUNE_KERNELS_CACHE names another folder for it; installed by pip it needs none") from error
     loader = importlib.machinery.ExtensionFileLoader("normtune_kernels._C", str(place))
     module = importlib.util.module_from_spec(importlib.util.spec_from_file_location("normtune_kernels._C", place, loader=loader))
     sys.modules["normtune_kernels._C"] = module

@@ -55,7 +55,8 @@ def _in_place_of(module):
 def _has_more(module):
     """Do hooks run with it, or was its forward wrapped (accelerate's device_map)? Neither would go on with another module."""
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    return "forward" in vars(module) or any(getattr(module, name) for name in hooks)
+    own = vars(module).get("forward")  # an unwrapped one may lie there, bound
+    return own is not None and getattr(own, "__func__", None) is not type(module).forward or any(getattr(module, name) for name in hooks)
 
 
 def replace_norms(model):

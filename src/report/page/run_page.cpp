@@ -85,7 +85,7 @@ std::vector<std::string> warnings(const RunView& run) {
         out.push_back(fmt::format("Trials that failed: {}. The table of trials has their reasons.", faults));
     }
     add(left_out_by(run.results, interrupted_rule), "trials were not run: the sweep was interrupted.");
-    add(left_out_by(run.results, budget_rule), "trials were not run: the time budget was too short.");
+    add(left_out_by(run.results, budget_rule), "trials were not run: the time budget, or a problem's share of it, was too short.");
     std::size_t unranked = 0;
     std::size_t stored = 0;
     for (const ProblemRanking& ranking : run.rankings) {
