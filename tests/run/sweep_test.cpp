@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "run/sweep_fixture.h"
 #include "store/journal.h"
 #include "support/error.h"
@@ -243,6 +245,16 @@ TEST(Sweep, RandomDrawsThatManyAndCountsTheOthers) {
     const SweepResult result = run_sweep(options, sink);
     EXPECT_EQ(result.results.records.size(), 4U);
     EXPECT_EQ(result.results.plans.at(0).kept, 4U);
+    std::vector<std::string> drawn;
+    for (const Record& record : result.results.records) {
+        drawn.push_back(record.candidate.identity());
+    }
+    std::ranges::sort(drawn);
+    std::vector<std::string> wanted;
+    for (const char* rows : {"r16", "r2", "r32", "r8"}) {
+        wanted.push_back(fmt::format("w4.t128.{}.row.registers.masked.packed", rows));
+    }
+    EXPECT_EQ(drawn, wanted) << "a seed draws the same, from version to version";
     EXPECT_EQ(result.results.plans.at(0).pruned.back().rule, "random");
     EXPECT_EQ(result.results.plans.at(0).pruned.back().count, 2U);
 }
