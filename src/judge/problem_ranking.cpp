@@ -13,6 +13,7 @@
 #include "judge/estimate.h"
 #include "measure/ranking.h"
 #include "measure/statistics.h"
+#include "store/result_rows.h"
 #include "support/error.h"
 
 namespace normtune {
@@ -153,13 +154,9 @@ const Record* winner_of(const std::vector<const Record*>& trials) {
     });
 }
 
-/// But for the digits that a CSV has.
 bool same_time(const Record& a, const Record& b) {
-    constexpr double least_us = 1e-4;
-    constexpr double digits = 1e-6;
-    const double us = a.measurement->p50_us;
     return a.timestamp == b.timestamp && a.measurement->cold == b.measurement->cold &&
-           std::abs(us - b.measurement->p50_us) <= least_us + digits * us;
+           same_us(a.measurement->p50_us, b.measurement->p50_us);
 }
 
 /// Is every trial that both measured there with the same time?

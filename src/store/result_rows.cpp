@@ -280,13 +280,7 @@ private:
         std::int64_t timestamp = 0;
         std::array<double, 3> us{};
 
-        /// But for the digits that a CSV has.
-        bool same(const Taken& other) const {
-            constexpr double least_us = 1e-4;
-            return timestamp == other.timestamp && std::ranges::equal(us, other.us, [](double a, double b) {
-                       return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= least_us + 1e-6 * a;
-                   });
-        }
+        bool same(const Taken& other) const { return timestamp == other.timestamp && std::ranges::equal(us, other.us, same_us); }
     };
     std::string file_;
     bool stored_;                                    // some of them, from the store of winners
@@ -319,6 +313,12 @@ ResultRows rows_of(const Results& results, std::string name) {
         add(builder, record);
     }
     return finished(builder, results);
+}
+
+bool same_us(double a, double b) {
+    constexpr double least_us = 1e-4;
+    constexpr double digits = 1e-6;
+    return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= least_us + digits * a;
 }
 
 std::string other_part_of_device(const ResultRows& a, const ResultRows& b) {

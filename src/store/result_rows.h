@@ -112,6 +112,9 @@ ResultRows rows_of_runs(std::span<const Results> runs, std::string name);
 /// Where a device measured both, but other parts of it each (cores, an instance of a GPU): one line that says so. Empty: no such device.
 std::string other_part_of_device(const ResultRows& a, const ResultRows& b);
 
+/// The same time, but for the digits that a CSV has; both may be NaN.
+bool same_us(double a, double b);
+
 /// Reads a file of any of the formats, told by its contents; a folder stands for its results.json, or results.csv, and one that has
 /// neither for the results (files, and folders of runs) in it, each a process of its own; two files of one run are refused.
 /// All but what Liger prints is streamed. Throws InputError "file:line: …".

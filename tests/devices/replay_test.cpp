@@ -69,14 +69,21 @@ TEST(Replay, SamplesArePlayedInTurn) {
     EXPECT_EQ(play(*device, {}, SampleKind::kernel, 1), std::vector<double>{1});
 }
 
-TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
-    const TemporaryFolder folder;
-    Results results;
+Record with_time(double us) {
     Record record;
     record.problem = small_problem();
     record.measurement = Measurement{};
+    record.measurement->rounds = {{us, 3, false}};
+    record.measurement->p50_us = record.measurement->p20_us = record.measurement->p80_us = us;
+    record.measurement->launches_per_sample = 1;
+    return record;
+}
+
+TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
+    const TemporaryFolder folder;
+    Results results;
+    Record record = with_time(6);
     record.measurement->rounds = {{5, 3, false}, {7, 3, false}};
-    record.measurement->p50_us = record.measurement->p20_us = record.measurement->p80_us = 6;
     record.measurement->launches_per_sample = 8;
     record.measurement->limit_us = 4;
     record.measurement->floor_us = 1;
@@ -125,16 +132,6 @@ TEST(Replay, PlaysTheRecordsOfAnEarlierRun) {
     const auto& verify = replay_backend().verify;
     EXPECT_EQ(verify(*device, small_problem(), incorrect.candidate, false).reason, "y is off");
     EXPECT_TRUE(verify(*device, small_problem(), {}, false).passed);
-}
-
-Record with_time(double us) {
-    Record record;
-    record.problem = small_problem();
-    record.measurement = Measurement{};
-    record.measurement->rounds = {{us, 3, false}};
-    record.measurement->p50_us = record.measurement->p20_us = record.measurement->p80_us = us;
-    record.measurement->launches_per_sample = 1;
-    return record;
 }
 
 TEST(Replay, ARecordedTrialWithoutATimeGetsNone) {
