@@ -185,11 +185,14 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
 
 }  // namespace
 
-std::string CopyMethod::kernel() const {
+std::string CopyMethod::kernel(bool whole) const {
     if (by_driver) {
         return "";
     }
-    return staged ? fmt::format("nt_copy_staged_{}_{}", unroll, hint) : fmt::format("nt_copy_{}_{}_{}", vector_bytes, unroll, hint);
+    if (staged) {
+        return fmt::format("nt_copy_staged_{}_{}", unroll, hint);
+    }
+    return fmt::format("nt_copy_{}_{}_{}{}", vector_bytes, unroll, hint, whole && programs_per_unit == 0 ? "_whole" : "");
 }
 
 CopyPart CopyMethod::part() const {
@@ -223,14 +226,14 @@ void CopyLimit::compile_ahead(const Problem& problem) const {
     }
 }
 
-Function CopyLimit::function_of(const PassTraffic& pass, const CopyMethod& method) {
+Function CopyLimit::function_of(const PassTraffic& pass, const CopyMethod& method, bool whole) {
     const std::tuple key(pass.reads.size(), pass.writes.size(), method.part());
     auto found = modules_.find(key);
     if (found == modules_.end()) {
         const auto compiled = toolchain_.pool->get(toolchain_.options, source(pass, method.part()));
         found = modules_.emplace(key, load_module(driver_, compiled->code.image.data())).first;
     }
-    return gpu::function_of(driver_, found->second, method.kernel().c_str());
+    return gpu::function_of(driver_, found->second, method.kernel(whole).c_str());
 }
 
 Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers) {
@@ -251,7 +254,7 @@ Enqueue CopyLimit::copy_with(const CopyMethod& method, const Traffic& traffic, c
                                       : std::min<std::int64_t>(pieces, std::int64_t{device_.compute_units} * method.programs_per_unit);
     std::vector<std::pair<PassTraffic, Function>> launches;
     for (const PassTraffic& pass : traffic) {
-        launches.emplace_back(pass, function_of(pass, method));
+        launches.emplace_back(pass, function_of(pass, method, vectors % piece == 0));
         if (const int bytes_of_program = shared_bytes(method, pass.reads.size()); bytes_of_program > unasked_shared_bytes) {
             check(driver_, driver_.function_allow_shared(launches.back().second, bytes_of_program), DeviceFault::launch_failed,
                   "asking for a copy's shared memory");

@@ -29,9 +29,10 @@ struct CopyMethod {
     bool staged = false;     // by way of shared memory, the next pieces' copies in flight
     bool by_driver = false;  // its own copy: none of the rest
 
-    std::string kernel() const;  // of copy_source; the driver's has none
-    CopyPart part() const;       // that has the kernel
-    std::string text() const;    // "v16.u4.t512.p2.streaming", "v16.u8.t128.p4.staged.default", "driver"
+    /// Of copy_source; the driver's has none. `whole`: the vectors of a stream are a multiple of block · unroll.
+    std::string kernel(bool whole = false) const;
+    CopyPart part() const;     // that has the kernel
+    std::string text() const;  // "v16.u4.t512.p2.streaming", "v16.u8.t128.p4.staged.default", "driver"
     friend bool operator==(const CopyMethod&, const CopyMethod&) = default;
 };
 
@@ -62,7 +63,7 @@ public:
 private:
     using Traffic = std::vector<PassTraffic>;
     SourceText source(const PassTraffic& pass, CopyPart part) const;
-    Function function_of(const PassTraffic& pass, const CopyMethod& method);
+    Function function_of(const PassTraffic& pass, const CopyMethod& method, bool whole);
     Enqueue copy_with(const CopyMethod& method, const Traffic& traffic, const GpuBuffers& buffers);
     /// A method that each round samples.
     struct Kept {

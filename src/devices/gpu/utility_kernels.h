@@ -94,10 +94,14 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
+/// nt_copy_W_U_HINT_whole, and …_whole of those below: one program a piece, and nothing is left over from whole pieces, so that no program waits
+/// for an argument that tells, before it reads.
+///
 /// nt_copy_W_U_together, …_together_default, …_together_evict_last: with hints for streaming, none, or as named, a program writes when all
 /// of its threads have read, as a kernel does that sums its row up in between. One program a piece.
 ///
 /// nt_copy_W_U_late, …_late_default, …_late_evict_last: likewise, about as long after that as such a sum takes (some hundred cycles).
+///
 ///
 /// nt_copy_staged_U_HINT, where there are asynchronous copies: as nt_copy_16_U_HINT, by way of shared memory (dynamic, of NT_STAGES ·
 /// NT_READS · U vectors a thread), a thread's next NT_STAGES - 1 pieces in flight while one is written.
@@ -168,11 +172,12 @@ NT_DEVICE void nt_copy(const nt_streams& s) {
         }
     }
 }
-/// No loop and, but in the last program, no checks: what they take is seen at a few microseconds.
-template <typename V, int unroll, nt_hint hint, int waits>
+/// No loop and, but in the last program, no checks: what they take is seen at a few microseconds. `whole`: nor there. `waits`: of a program's
+/// threads for each other, between reading and writing.
+template <typename V, int unroll, nt_hint hint, int waits, bool whole>
 NT_DEVICE void nt_copy_together(const nt_streams& s) {
     const long long begin = (long long)nt_program() * (nt_threads() * unroll);
-    if (begin + nt_threads() * unroll > s.vectors) return nt_copy<V, unroll, hint>(s);
+    if (!whole && begin + nt_threads() * unroll > s.vectors) return nt_copy<V, unroll, hint>(s);
     const long long first = begin + nt_thread();
     V held[NT_READS][unroll];
     unsigned loaded = 0;
@@ -250,7 +255,8 @@ NT_COPY_STAGED(8, evict_last_streaming_stores)
 #endif
 #endif
 #define NT_COPY(width, unroll, hint) \
-    NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy<nt_##width, unroll, nt_##hint>(s); }
+    NT_KERNEL nt_copy_##width##_##unroll##_##hint(nt_streams s) { NT_BEGIN nt_copy<nt_##width, unroll, nt_##hint>(s); } \
+    NT_KERNEL nt_copy_##width##_##unroll##_##hint##_whole(nt_streams s) { NT_BEGIN nt_copy_together<nt_##width, unroll, nt_##hint, 0, true>(s); }
 #define NT_COPIES(hint) NT_COPY(16, 1, hint) NT_COPY(16, 2, hint) NT_COPY(16, 4, hint) NT_COPY(16, 8, hint)
 #if NT_PART == 0
 NT_COPIES(default)
@@ -263,7 +269,8 @@ NT_COPIES(evict_last_streaming_stores)
 #endif
 #elif NT_PART == 1 || NT_PART == 3
 #define NT_COPY_TOGETHER(unroll, name, hint, waits) \
-    NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits>(s); }
+    NT_KERNEL nt_copy_16_##unroll##_##name(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits, false>(s); } \
+    NT_KERNEL nt_copy_16_##unroll##_##name##_whole(nt_streams s) { NT_BEGIN nt_copy_together<nt_16, unroll, nt_##hint, waits, true>(s); }
 #define NT_COPIES_TOGETHER(name, hint, waits) \
     NT_COPY_TOGETHER(1, name, hint, waits) NT_COPY_TOGETHER(2, name, hint, waits) NT_COPY_TOGETHER(3, name, hint, waits) NT_COPY_TOGETHER(4, name, hint, waits)
 #if NT_PART == 3

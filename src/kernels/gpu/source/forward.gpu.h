@@ -28,7 +28,6 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
 
     char* shared = nt_dynamic_shared();
     unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_FORWARD);
-    nt_begin_in_cluster(cluster_barriers);
     nt_follow_previous_launch();
     rows_type from;
     from.base[0] = x;
@@ -44,12 +43,18 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_FORWARD);
     stage.start();
     nt_gammas gammas(gamma, shared);
+    if constexpr (nt_ahead) {
+        nt_begin_in_cluster(cluster_barriers);
+    }
 
     for (int step = 0; walk.has_step(step); ++step) {
         if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();
         }
         stage.open(step);
+        if (!nt_ahead && step == 0) {
+            nt_begin_in_cluster(cluster_barriers);
+        }
 
         nt_row_sums row_sums;
         NT_NO_UNROLL

@@ -89,9 +89,10 @@ NT_DEVICE char* nt_piece_of(char* shared, int inputs, int slot, int input, int h
 }
 NT_DEVICE char* nt_gamma_piece(char* shared, int access) { return shared + nt_gamma_at + (access * nt_threads + nt_thread()) * nt_gamma::bytes; }
 
-/// A thread's place in its row: group, and column of its `access`-th vector of the row.
-NT_DEVICE int nt_group() { return nt_thread() / nt_threads_per_row; }
-NT_DEVICE int nt_lane() { return nt_thread() % nt_threads_per_row; }
+/// A thread's place in its row: group, and column of its `access`-th vector of the row. The compiler does not know how many threads
+/// there are, and the first load waits for what it computes of them.
+NT_DEVICE int nt_group() { return nt_groups == 1 ? 0 : nt_thread() / nt_threads_per_row; }
+NT_DEVICE int nt_lane() { return nt_groups == 1 ? nt_thread() : nt_thread() % nt_threads_per_row; }
 NT_DEVICE int nt_program_column() { return NT_CLUSTER > 1 ? nt_cluster_rank() * nt_program_cols() : 0; }
 NT_DEVICE int nt_first_column() {  // of a thread
     if constexpr (NT_CLUSTER == 1) {
@@ -115,6 +116,10 @@ NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
 }
 
 NT_DEVICE constexpr bool nt_strided() { return NT_IS(GRID, persistent_strided) || NT_IS(GRID, persistent_balanced); }
+/// A grid that is not persistent has no program without a row, but for those that only fill up the last cluster of sums beside.
+NT_DEVICE constexpr bool nt_all_begin_with_a_row() {
+    return (NT_IS(GRID, per_row) || NT_IS(GRID, packed)) && !(NT_BACKWARD && NT_IS(DGAMMA, beside) && NT_REDUCE_CLUSTER > 1);
+}
 
 /// The rows of a program (or of a cluster: `program` and `programs` then count those), in steps of nt_step_rows.
 struct nt_walk {
@@ -135,8 +140,11 @@ struct nt_walk {
             return static_cast<nt_index>(program) * per_program() + static_cast<nt_index>(step) * nt_step_rows;
         }
     }
-    /// Has the step a row? Asked of each step: to count the steps of a strided grid takes a division, ahead of the first load.
-    NT_DEVICE bool has_step(int step) const { return is_of_program(step) && first_row(step) < rows; }
+    /// Has the step a row? Asked of each step: to count the steps of a strided grid takes a division, ahead of the first load. So does an
+    /// argument that is compared: where it can be said without, it is.
+    NT_DEVICE bool has_step(int step) const {
+        return is_of_program(step) && ((nt_all_begin_with_a_row() && step == 0) || first_row(step) < rows);
+    }
     /// `row`: one of the step's.
     NT_DEVICE bool has_row(int step, nt_index row_) const { return nt_step_rows == 1 ? has_step(step) : is_of_program(step) && row_ < rows; }
     /// The last step that has a row, at a division's price: for after the first loads.

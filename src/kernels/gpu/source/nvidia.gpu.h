@@ -26,8 +26,12 @@ NT_DEVICE int nt_special(int which) {
     return value;
 }
 #if defined(__CUDACC_RTC__) || defined(__NVCC__)
-// The compiler knows the range of threadIdx, and drops masks that it proves true.
-NT_DEVICE int nt_thread() { return static_cast<int>(threadIdx.x); }
+// Told that it is not negative, the compiler divides it by a shift; masks that the range of threadIdx makes true it drops by itself.
+NT_DEVICE int nt_thread() {
+    const int thread = static_cast<int>(threadIdx.x);
+    __builtin_assume(thread >= 0);
+    return thread;
+}
 #else
 NT_DEVICE int nt_thread() { return nt_special(0); }
 #endif
