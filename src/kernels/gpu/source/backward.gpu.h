@@ -216,6 +216,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     char* shared = nt_dynamic_shared();
     unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_BACKWARD);
     const bool sums_beside = nt_programs_beside() > 0 && nt_program_x() < nt_programs_beside();
+    if (nt_beginning_in_cluster() == nt_ahead_of_rows && !sums_beside) {
+        nt_begin_in_cluster(cluster_barriers);
+    }
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
         nt_await_previous_launch();  // before nt_reduce may begin: it would take what the launch before this one published
     }
@@ -251,7 +254,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     nt_scales scales(rstd, walk);
     stage.start();
     nt_gammas gammas(gamma, shared);
-    if constexpr (nt_ahead) {
+    if constexpr (nt_beginning_in_cluster() == nt_behind_rows_ahead) {
         nt_begin_in_cluster(cluster_barriers);
     }
 
@@ -273,7 +276,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
             direct.request(walk, step);
         }
         stage.open(step);
-        if (!nt_ahead && step == 0) {
+        if (nt_beginning_in_cluster() == nt_behind_first_rows && step == 0) {
             nt_begin_in_cluster(cluster_barriers);
         }
         if constexpr (NT_IS(RESIDENCY, registers)) {

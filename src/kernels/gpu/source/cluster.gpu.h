@@ -93,7 +93,7 @@ NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long
 NT_DEVICE unsigned long long* nt_cluster_barriers([[maybe_unused]] char* shared, [[maybe_unused]] int bytes) {
     return NT_CLUSTER > 1 ? reinterpret_cast<unsigned long long*>(shared + bytes) - 2 : nullptr;
 }
-/// Once the first rows have been asked for: the others of its cluster may send to its shared memory from here on.
+/// The others of the cluster may send to this program's shared memory from here on. When: nt_beginning_in_cluster().
 NT_DEVICE void nt_begin_in_cluster([[maybe_unused]] unsigned long long* barriers) {
 #if NT_CLUSTER > 1
     if (nt_thread() == 0) {

@@ -28,6 +28,9 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
 
     char* shared = nt_dynamic_shared();
     unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_FORWARD);
+    if constexpr (nt_beginning_in_cluster() == nt_ahead_of_rows) {
+        nt_begin_in_cluster(cluster_barriers);
+    }
     nt_follow_previous_launch();
     rows_type from;
     from.base[0] = x;
@@ -43,7 +46,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     nt_stage<rows_type, inputs> stage(from, walk, shared, NT_SHARED_FORWARD);
     stage.start();
     nt_gammas gammas(gamma, shared);
-    if constexpr (nt_ahead) {
+    if constexpr (nt_beginning_in_cluster() == nt_behind_rows_ahead) {
         nt_begin_in_cluster(cluster_barriers);
     }
 
@@ -52,7 +55,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
             gammas.before_sum();
         }
         stage.open(step);
-        if (!nt_ahead && step == 0) {
+        if (nt_beginning_in_cluster() == nt_behind_first_rows && step == 0) {
             nt_begin_in_cluster(cluster_barriers);
         }
 

@@ -26,10 +26,10 @@ NT_DEVICE int nt_special(int which) {
     return value;
 }
 #if defined(__CUDACC_RTC__) || defined(__NVCC__)
-// Told that it is not negative, the compiler divides it by a shift; masks that the range of threadIdx makes true it drops by itself.
+// Told its range, the compiler divides by shifts and drops masks that it proves true.
 NT_DEVICE int nt_thread() {
     const int thread = static_cast<int>(threadIdx.x);
-    __builtin_assume(thread >= 0);
+    __builtin_assume(thread >= 0 && thread < 1024);
     return thread;
 }
 #else
