@@ -55,7 +55,7 @@ enum class Access { in, out, in_out };
 
 /// One tensor of a problem: rows × cols elements of `dtype`, rows `row_stride` elements apart.
 struct Tensor {
-    TensorRole role;
+    TensorRole role = TensorRole::x;
     Dtype dtype;
     std::int64_t rows;
     std::int64_t cols;

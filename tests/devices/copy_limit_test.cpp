@@ -55,6 +55,30 @@ TEST_F(GpuDeviceTest, CopiesOfSeveralKernelsAreSampledInEachRound) {
     EXPECT_NE(sample().find("v16.u8."), std::string::npos) << "it is kept as long as it may be the fastest";
 }
 
+// A program of it asks for nothing but its pointers before it reads.
+TEST_F(GpuDeviceTest, OnlyWhatWholePiecesMakeUpIsCopiedByKernelsThatDoNotAskWhatIsLeft) {
+    for (const auto& [problem, vectors] :
+         {std::pair{"rms_norm/forward/bf16/llama/256x1024", 256U * 128}, {"rms_norm/forward/bf16/llama/255x1024", 255U * 128}}) {
+        gpu_.launches.clear();
+        const auto device = open();
+        const auto buffers = device->allocate(parse_problem_key(problem), rotating());
+        device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1});
+        std::map<bool, int> launched;
+        for (const FakeGpu::Launched& launch : gpu_.launches) {
+            if (launch.kernel.starts_with("nt_copy_16_")) {
+                const unsigned piece = launch.threads * static_cast<unsigned>(launch.kernel[sizeof "nt_copy_16_" - 1] - '0');
+                const bool one_a_piece = launch.programs == (vectors + piece - 1) / piece;
+                ++launched[launch.whole];
+                EXPECT_TRUE(!launch.whole || (one_a_piece && vectors % piece == 0)) << problem << ' ' << launch.kernel << ' ' << piece;
+                EXPECT_TRUE(launch.whole || !launch.kernel.ends_with("_together") || vectors % piece != 0)
+                    << problem << ' ' << launch.kernel << ' ' << piece;
+            }
+        }
+        EXPECT_TRUE(launched[true] > 0 && launched[false] > 0)
+            << problem << ": pieces of 32 threads and more, and programs that take several";
+    }
+}
+
 // Eight vectors of each of two streams take more than a hundred registers: 1024 threads of them cannot be launched.
 TEST_F(GpuDeviceTest, NoCopyIsTriedWhoseThreadsRegistersDoNotHold) {
     gpu_.launch_us = [](const std::string& name) { return name.starts_with("nt_copy_16_8_") ? 14.0 : 19.0; };

@@ -52,6 +52,8 @@ public:
         std::uint64_t first_argument = 0;
         unsigned shared_bytes = 0;  // dynamic
         unsigned threads = 0;       // of a program
+        unsigned programs = 0;
+        bool whole = false;  // a copy of whole pieces alone: its name's "_whole" is taken off
         bool operator==(const Launched&) const = default;
     };
     std::vector<Launched> launches;     // without those that settle the device or clear its L2
@@ -215,14 +217,16 @@ inline Driver FakeGpu::table() const {
     };
     d.launch_kernel = [](Function f, const LaunchShape& shape, void** arguments, Stream) -> Result {
         CALL(launch_kernel)
-        const std::string& kernel = *reinterpret_cast<std::string*>(f);
+        std::string kernel = *reinterpret_cast<std::string*>(f);
+        const bool whole = kernel.ends_with("_whole");
+        kernel.resize(kernel.size() - (whole ? std::string_view("_whole").size() : 0));
         if (shape.overlaps && kernel != "nt_settle") {
             GPU.overlapping.insert(kernel);
         }
         if (!GPU.capturing_) {
             GPU.queue.push_back(kernel + (shape.overlaps ? " early" : ""));
         }
-        if (shape.block[0] > GPU.most_threads(*reinterpret_cast<std::string*>(f))) {
+        if (shape.block[0] > GPU.most_threads(kernel)) {
             return error_out_of_resources;
         }
         if (constexpr unsigned unasked = 48 << 10; shape.shared_bytes > std::max<std::int64_t>(unasked, GPU.allowed_shared_[f])) {
@@ -232,8 +236,8 @@ inline Driver FakeGpu::table() const {
             GPU.gate_ = {*static_cast<DevicePointer*>(arguments[0]), *static_cast<std::uint32_t*>(arguments[1])};
         }
         GPU.wait_for_gate();
-        GPU.enqueue({*reinterpret_cast<std::string*>(f), arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0]),
-                     shape.shared_bytes, shape.block[0]});
+        GPU.enqueue({kernel, arguments == nullptr ? 0 : *static_cast<std::uint64_t*>(arguments[0]), shape.shared_bytes, shape.block[0],
+                     shape.grid[0], whole});
         return success;
     };
     d.stream_create = [](Stream*, unsigned) -> Result { CALL(stream_create) return success; };

@@ -123,12 +123,12 @@ NT_DEVICE long long nt_offset(nt_index row, int stride, int access) {
 }
 
 NT_DEVICE constexpr bool nt_strided() { return NT_IS(GRID, persistent_strided) || NT_IS(GRID, persistent_balanced); }
-/// Programs read their first rows without having asked whether they have any: a grid that is not persistent has as many as there are rows
-/// for. (Backwards over clusters ask, and were slower without.)
-NT_DEVICE constexpr bool nt_begins_with_a_row() { return (NT_IS(GRID, per_row) || NT_IS(GRID, packed)) && !(NT_BACKWARD && NT_CLUSTER > 1); }
+/// Programs read their first rows without having asked whether they have any: a grid that is not persistent has as many as there are rows for.
+NT_DEVICE constexpr bool nt_begins_with_a_row() { return NT_IS(GRID, per_row) || NT_IS(GRID, packed); }
 /// But for backwards' programs that only fill up the last cluster of sums beside: there each load and store asks, which waits for `rows` together
-/// with the pointers, not ahead of them; and of the arguments those that come last are in the cache then, when dx is stored.
-NT_DEVICE constexpr bool nt_asks_of_each_row() { return nt_step_rows > 1 || (NT_BACKWARD && nt_begins_with_a_row()); }
+/// with the pointers, not ahead of them; and of the arguments those that come last are in the cache then, when dx is stored. Rows over clusters
+/// have none of those programs.
+NT_DEVICE constexpr bool nt_asks_of_each_row() { return nt_step_rows > 1 || (NT_BACKWARD && NT_CLUSTER == 1 && nt_begins_with_a_row()); }
 
 /// The rows of a program (or of a cluster: `program` and `programs` then count those), in steps of nt_step_rows.
 struct nt_walk {
