@@ -94,8 +94,8 @@ NT_KERNEL nt_empty_dependent() { nt_follow(); }
 /// nt_copy_W_U_HINT: reads NT_READS streams of `vectors` vectors of W bytes and writes NT_WRITES of them, U vectors of each
 /// stream in flight a thread; programs take pieces of U vectors a thread in turn until none is left. What is written is what
 /// the stream of that number held, so a copy over its own input changes nothing.
-/// nt_copy_W_U_HINT_whole, and …_whole of those below: one program a piece, and nothing is left over from whole pieces, so that no program waits
-/// for an argument that tells, before it reads.
+/// nt_copy_W_U_HINT_whole, and …_whole of those below: one program a piece, and nothing is left over from whole pieces, so that no program
+/// waits for an argument that tells, before it reads.
 ///
 /// nt_copy_W_U_together, …_together_default, …_together_evict_last: with hints for streaming, none, or as named, a program writes when all
 /// of its threads have read, as a kernel does that sums its row up in between. One program a piece.
