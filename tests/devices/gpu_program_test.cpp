@@ -26,8 +26,8 @@ TEST_F(GpuProgramTest, AProgramsCodeRunsOnItsOwnMemory) {
     EXPECT_EQ(back, written);
     gpu_.launches.clear();
     program->launch("nt_of_verification", 3, std::array<std::uint64_t, 1>{memory->address()});
-    EXPECT_EQ(gpu_.launches,
-              (std::vector<FakeGpu::Launched>{{.kernel = "nt_of_verification", .first_argument = memory->address(), .threads = 256}}));
+    EXPECT_EQ(gpu_.launches, (std::vector<FakeGpu::Launched>{
+                                 {.kernel = "nt_of_verification", .first_argument = memory->address(), .threads = 256, .programs = 3}}));
     EXPECT_THROW(program->launch("nt_of_none", 3, std::array<std::uint64_t, 1>{memory->address()}), std::logic_error);
     EXPECT_THROW(program->allocate(std::int64_t{1} << 40), DeviceError);
 }
