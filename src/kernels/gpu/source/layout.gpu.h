@@ -56,8 +56,8 @@ constexpr int nt_slots = nt_async || NT_IS(RESIDENCY, shared) ? nt_max(1, NT_STA
 static_assert(!NT_BULK || (nt_ahead && nt_slots > 0), "bulk copies fetch rows ahead");
 static_assert(!NT_BULK_RESULTS || NT_IS(RESIDENCY, shared), "results leave from where the row lay");
 
-/// When a program begins in its cluster: once its first rows have been asked for, which 16x8192 gains 4 % by; ahead of them in wide rows over
-/// many programs each, that have no others on their way: 1024x65536 is 2 % faster so (H200).
+/// When a program begins in its cluster: once its first rows have been asked for, which makes short launches faster; ahead of them in wide rows
+/// over many programs each that have no other rows on their way, which are faster so (docs/gpu_kernels.md has the times).
 enum nt_beginning { nt_ahead_of_rows, nt_behind_rows_ahead, nt_behind_first_rows };
 NT_CONSTANT constexpr nt_beginning nt_beginning_in_cluster() {
     return nt_ahead ? nt_behind_rows_ahead : NT_CLUSTER >= 8 && nt_cols * nt_data::bytes / nt_width > 65536 ? nt_ahead_of_rows : nt_behind_first_rows;
