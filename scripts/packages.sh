@@ -5,7 +5,7 @@ build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev
 test_packages=(libgtest-dev libbenchmark-dev python3 python3-jsonschema python3-numpy python3-venv zsh fish)
 # For kernels of AMD GPUs, which are compiled without one: hiprtc, and clang for newer architectures.
 amd_packages=(libamdhip64-5 libhiprtc-builtins5 clang-19 lld-19)
-# For the builds with sanitizers: Clang compiles them in half the time that GCC takes, with the same checks.
+# For the builds with sanitizers: Clang compiles them in three fifths of the time that GCC takes, with the same checks.
 sanitizer_packages=(clang-19 libclang-rt-19-dev)
 # For the test of scripts/slurm, which starts a cluster of one machine.
 slurm_packages=(slurm-wlm munge)
