@@ -6,9 +6,9 @@ with --tool that compute-sanitizer finds nothing in them.
     scripts/check_copies.py --tool memcheck --tool racecheck --tool initcheck --tool synccheck
     scripts/check_copies.py --compile-only --arch sm_90      # without a GPU
 
-Every kernel of every part and numbers of streams is launched over odd and even sizes, in several geometries, out of place and in place;
-each output is compared with the stream that it is a copy of, and what lies behind it with what lay there. Exit code 1: a value is wrong, a
-launch failed or a tool found something; 2: nothing could be checked.
+Every kernel of every part and numbers of streams is launched over odd and even sizes, in several geometries, out of place and in place (those of
+whole pieces over nothing else); each output is compared with the stream that it is a copy of, and what lies behind it with what lay
+there. Exit code 1: a value is wrong, a launch failed, a kernel was never launched or a tool found something; 2: nothing could be checked.
 """
 
 import argparse
@@ -47,7 +47,7 @@ struct Kernel {
     const char* name;
     const void* function;
     int width, unroll;
-    bool loops, staged;
+    bool loops, staged, whole;
 };
 static const Kernel kernels[] = {
 @KERNELS@};
@@ -56,13 +56,14 @@ constexpr long long guard = 1024;  // words behind an output
 
 int main(int argc, char** argv) {
     const bool is_small = argc > 1 && std::strcmp(argv[1], "small") == 0;
-    std::vector<long long> sizes{1, 100, 4099};  // in vectors of 16 bytes
+    std::vector<long long> sizes{1, 100, 4099, 24576};  // in vectors of 16 bytes; the last is whole pieces
     if (!is_small) sizes.push_back(70001);
     int device = 0, most_shared = 0;
     CHECK(cudaGetDevice(&device));
     CHECK(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     std::mt19937 random(7);
     long long launches = 0;
+    std::vector<long long> launches_of(sizeof kernels / sizeof *kernels);
     for (const long long size : sizes) {
         const long long words = 4 * size;
         std::vector<unsigned> in[NT_READS], got(words + guard);
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
             CHECK(cudaGetLastError());
             CHECK(cudaDeviceSynchronize());
             ++launches;
+            ++launches_of[&kernel - kernels];
             for (int w = 0; w < NT_WRITES; ++w) {
                 CHECK(cudaMemcpy(got.data(), to[w], (words + guard) * 4, cudaMemcpyDeviceToHost));
                 const std::vector<unsigned>& stream = in[w < NT_READS ? w : 0];
@@ -114,6 +116,7 @@ int main(int argc, char** argv) {
                 for (int less = 0; less < (kernel.width < 16 ? 2 : 1); ++less) {
                     const long long vectors = words * 4 / kernel.width - less;
                     const long long pieces = (vectors + piece - 1) / piece;
+                    if (kernel.whole && vectors % piece != 0) continue;
                     for (const bool in_place : {false, true}) {
                         run(kernel, vectors, block, pieces, in_place);
                         if (kernel.loops && pieces > 3) run(kernel, vectors, block, 3, in_place);
@@ -130,6 +133,11 @@ int main(int argc, char** argv) {
             CHECK(cudaFree(from[r]));
         }
         for (void* out : to) CHECK(cudaFree(out));
+    }
+    for (const Kernel& kernel : kernels) {
+        if (launches_of[&kernel - kernels] > 0 || kernel.staged) continue;  // a staged one may not fit
+        std::printf("%s was never launched\n", kernel.name);
+        return 1;
     }
     std::printf("launches: %lld\n", launches);
     return 0;
@@ -181,8 +189,10 @@ def program_of(source, names):
     rows, stubs = "", ""
     for name in names:
         staged, width, unroll, hint = re.fullmatch(r"nt_copy_(?:(staged)|(\d+))_(\d+)_(\w+)", name).groups()
-        loops = not hint.startswith(("together", "late"))
-        rows += f'    {{"{name}", (const void*){name}, {width or 16}, {unroll}, {str(loops).lower()}, {str(bool(staged)).lower()}}},\n'
+        whole = hint.endswith("_whole")
+        loops = not whole and not hint.startswith(("together", "late"))
+        flags = ", ".join(str(flag).lower() for flag in (loops, bool(staged), whole))
+        rows += f'    {{"{name}", (const void*){name}, {width or 16}, {unroll}, {flags}}},\n'
         stubs += f"NT_KERNEL {name}(nt_streams) {{}}\n" if staged else ""
     return source + "#ifndef __CUDA_ARCH__\n" + stubs + "#endif\n" + HOST.replace("@KERNELS@", rows)
 
