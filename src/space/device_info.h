@@ -22,6 +22,7 @@ struct DeviceInfo {
     int warp_size = 32;     // a CPU's is the fp32 lanes of its widest vector in use
     int compute_units = 1;  // SMs, CUs, cores
     int max_threads_per_program = 1024;
+    int threads_per_compute_unit = 2048;        // resident at once; 1 on a CPU
     std::int64_t shared_bytes_per_program = 0;  // a CPU's is its L1 data cache
     std::int64_t cache_bytes = 0;               // last-level cache
     std::int64_t memory_bytes = 0;

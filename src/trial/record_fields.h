@@ -106,6 +106,8 @@ void describe(V& v, T& device) {
     v("warp_size", device.warp_size, "Threads of a warp or wavefront; fp32 lanes of the widest vector on a CPU", {.least = 1});
     v("compute_units", device.compute_units, "SMs, CUs or cores", {.least = 1});
     v("max_threads_per_program", device.max_threads_per_program, "Threads", {.least = 1});
+    v("threads_per_compute_unit", device.threads_per_compute_unit,
+      "Threads that can be resident on one at once; 1 on a CPU, 2048 where a file does not say", {.least = 1, .added = true});
     v("shared_bytes_per_program", device.shared_bytes_per_program, "Shared memory; the L1 data cache on a CPU", bytes);
     v("cache_bytes", device.cache_bytes, "Last-level cache", bytes);
     v("memory_bytes", device.memory_bytes, "Memory", bytes);

@@ -55,6 +55,28 @@ TEST_F(GpuDeviceTest, CopiesOfSeveralKernelsAreSampledInEachRound) {
     EXPECT_NE(sample().find("v16.u8."), std::string::npos) << "it is kept as long as it may be the fastest";
 }
 
+// Copies by as many programs as a compute unit holds, which GPUs of fewer threads a unit would do in two turns.
+TEST_F(GpuDeviceTest, ResidentCopiesAreOfAsManyThreadsAsAUnitHolds) {
+    const auto most_of_a_unit = [&](int threads) {
+        gpu_.launches.clear();
+        info_.threads_per_compute_unit = threads;
+        const auto device = open();
+        const auto buffers = device->allocate(parse_problem_key("rms_norm/forward/bf16/llama/4096x1024"), rotating());
+        device->sample(nullptr, *buffers, {.kind = SampleKind::copy, .samples = 1});
+        std::set<unsigned> of_a_unit;
+        for (const FakeGpu::Launched& launch : gpu_.launches) {
+            const unsigned units = static_cast<unsigned>(info_.compute_units);
+            if (launch.kernel == "nt_copy_16_1_default" && launch.threads == 512 && launch.programs % units == 0) {
+                of_a_unit.insert(launch.programs / units);
+            }
+        }
+        return of_a_unit;
+    };
+    EXPECT_TRUE(most_of_a_unit(2048).contains(4));
+    const std::set<unsigned> few = most_of_a_unit(1536);
+    EXPECT_TRUE(few.contains(3) && !few.contains(4));
+}
+
 // A program of it asks for nothing but its pointers before it reads.
 TEST_F(GpuDeviceTest, OnlyWhatWholePiecesMakeUpIsCopiedByKernelsThatDoNotAskWhatIsLeft) {
     for (const auto& [problem, vectors] :

@@ -23,15 +23,15 @@ namespace {
 // CUDA's occupancy calculator, compute capabilities 8.0 and 9.0.
 TEST(CudaOccupancy, CountsWhatRegistersSharedMemoryAndThreadsLeave) {
     constexpr std::int64_t shared_90 = 227 << 10;
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 256, 32, 0), 8);
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 256, 33, 0), 6) << "40 registers are given: 1280 a warp";
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 1024, 64, 0), 1);
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 1024, 65, 0), 0);
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 32, 32, 0), 32);
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 128, 16, 100 << 10), 2);
-    EXPECT_EQ(programs_per_multiprocessor("sm_90", shared_90, 128, 16, shared_90), 1);
-    EXPECT_EQ(programs_per_multiprocessor("sm_80", 163 << 10, 128, 16, 100 << 10), 1);
-    EXPECT_EQ(programs_per_multiprocessor("sm_89", 99 << 10, 512, 32, 0), 3);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 256, 32, 0), 8);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 256, 33, 0), 6) << "40 registers are given: 1280 a warp";
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 1024, 64, 0), 1);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 1024, 65, 0), 0);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 32, 32, 0), 32);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 128, 16, 100 << 10), 2);
+    EXPECT_EQ(programs_per_multiprocessor(2048, shared_90, 128, 16, shared_90), 1);
+    EXPECT_EQ(programs_per_multiprocessor(2048, 163 << 10, 128, 16, 100 << 10), 1);
+    EXPECT_EQ(programs_per_multiprocessor(1536, 99 << 10, 512, 32, 0), 3);
 }
 
 TEST(CudaLog, TellsWhatEachKernelUses) {

@@ -42,6 +42,7 @@ TEST(KnownHipDevices, AreThoseThatPlanningOffers) {
         EXPECT_EQ(device.arch, arch);
         EXPECT_EQ(device.warp_size, arch.starts_with("gfx9") ? 64 : 32);
         EXPECT_FALSE(device.has_async_copy);
+        EXPECT_EQ(device.threads_per_compute_unit, threads_per_compute_unit(arch, device.warp_size));
     }
 }
 
@@ -95,7 +96,7 @@ TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
 }
 
 TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
-    if (testing::thread_sanitized) {
+    if (testing::sanitized) {
         GTEST_SKIP() << "the compilers are not instrumented, and one thread calls them";
     }
     std::string why_not;

@@ -49,6 +49,7 @@ DeviceInfo info_of(const HostInfo& host, const PassSet& set) {
     info.driver = host.kernel_release;
     info.warp_size = set.lanes;
     info.compute_units = static_cast<int>(host.cpus.size());
+    info.threads_per_compute_unit = 1;
     info.max_threads_per_program = most_row_vectors * set.lanes;
     info.shared_bytes_per_program = host.l1_data_bytes;
     info.cache_bytes = host.last_level_bytes;

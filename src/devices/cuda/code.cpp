@@ -19,20 +19,15 @@ CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchP
     const KernelUse use = use_of(compiled.code.log, main.kernel);
     info.registers = use.registers;
     info.shared_bytes = use.shared_bytes + static_cast<int>(main.shared_bytes);
-    const int programs =
-        programs_per_multiprocessor(device.arch, device.shared_bytes_per_program, main.threads(), *info.registers, *info.shared_bytes);
-    info.occupancy = static_cast<double>(programs * main.threads()) / threads_per_multiprocessor(device.arch);
+    const int programs = programs_per_multiprocessor(device.threads_per_compute_unit, device.shared_bytes_per_program, main.threads(),
+                                                     *info.registers, *info.shared_bytes);
+    info.occupancy = static_cast<double>(programs * main.threads()) / device.threads_per_compute_unit;
     return info;
 }
 
 }  // namespace
 
-int threads_per_multiprocessor(const std::string& arch) {
-    const bool few = arch == "sm_86" || arch == "sm_87" || arch == "sm_89" || arch == "sm_120" || arch == "sm_121";
-    return arch == "sm_75" ? 1024 : few ? 1536 : 2048;
-}
-
-int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads, int registers,
+int programs_per_multiprocessor(int most_threads, std::int64_t shared_bytes_per_program, int threads, int registers,
                                 std::int64_t shared_bytes) {
     constexpr int register_file = 65536;
     constexpr int register_unit = 256;
@@ -42,8 +37,7 @@ int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_byt
     const int per_warp = (registers * warp + register_unit - 1) / register_unit * register_unit;
     const int by_registers = per_warp == 0 ? most_programs : register_file / per_warp / warps;
     const std::int64_t by_shared = (shared_bytes_per_program + system_shared) / (shared_bytes + system_shared);
-    return static_cast<int>(
-        std::min<std::int64_t>({most_programs, threads_per_multiprocessor(arch) / (warps * warp), by_registers, by_shared}));
+    return static_cast<int>(std::min<std::int64_t>({most_programs, most_threads / (warps * warp), by_registers, by_shared}));
 }
 
 // "… Compiling entry function 'nt_reduce' for 'sm_90'", some lines later "… Used 40 registers, used 1 barriers, 1024 bytes smem".

@@ -15,12 +15,11 @@ struct KernelUse {
 };
 KernelUse use_of(std::string_view log, std::string_view kernel);
 
-/// Programs of `threads` threads that a multiprocessor holds at once. Registers are given to warps by the 256, 1 KiB of
+/// Programs of `threads` threads that a multiprocessor of `most_threads` holds at once. Registers are given to warps by the 256, 1 KiB of
 /// shared memory a program is the system's: CUDA C++ Programming Guide, technical specifications per compute
 /// capability.
-int programs_per_multiprocessor(const std::string& arch, std::int64_t shared_bytes_per_program, int threads, int registers,
+int programs_per_multiprocessor(int most_threads, std::int64_t shared_bytes_per_program, int threads, int registers,
                                 std::int64_t shared_bytes);
-int threads_per_multiprocessor(const std::string& arch);
 
 /// Throws InputError: no NVRTC, or one that does not know the architecture.
 gpu::Toolchain toolchain(const std::string& arch);

@@ -14,10 +14,10 @@ namespace {
 
 // Multiprocessors, L2 and shared memory a block: NVIDIA's A100 (80 GB), H100 (SXM) and B200 data sheets, the RTX Blackwell white paper and
 // the CUDA programming guide's table of compute capabilities.
-constexpr gpu::PlannedDevice planned[] = {{"sm_80", "NVIDIA A100 (planned)", 32, 108, 163, 40, 80, true},
-                                          {"sm_90", "NVIDIA H100 (planned)", 32, 132, 227, 50, 80, true},
-                                          {"sm_100", "NVIDIA B200 (planned)", 32, 148, 227, 126, 180, true},
-                                          {"sm_120", "NVIDIA RTX 5090 (planned)", 32, 170, 99, 96, 32, true}};
+constexpr gpu::PlannedDevice planned[] = {{"sm_80", "NVIDIA A100 (planned)", 32, 108, 2048, 163, 40, 80, true},
+                                          {"sm_90", "NVIDIA H100 (planned)", 32, 132, 2048, 227, 50, 80, true},
+                                          {"sm_100", "NVIDIA B200 (planned)", 32, 148, 2048, 227, 126, 180, true},
+                                          {"sm_120", "NVIDIA RTX 5090 (planned)", 32, 170, 1536, 99, 96, 32, true}};
 
 void complete(gpu::DeviceId device, DeviceInfo& info) {
     std::string why_not;

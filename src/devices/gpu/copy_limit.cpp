@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t most_reads = 3;
 constexpr std::size_t most_writes = 2;
-constexpr int threads_per_unit = 2048;          // of every GPU that we know
 constexpr int most_vectors_in_flight = 16;      // a thread: beyond, registers run out
 constexpr int most_vectors_of_program = 8192;   // of 1024 threads eight, 64 registers (NVRTC 13.0): beyond it cannot be launched
 constexpr int unasked_shared_bytes = 48 << 10;  // of a program: more takes the driver's leave
@@ -54,17 +53,22 @@ bool in_pieces(const Tried& tried) {
     return tried.method.programs_per_unit == 0;
 }
 
+/// Programs of `block` threads that a compute unit holds at once.
+int resident(int block, const DeviceInfo& device) {
+    return std::max(1, device.threads_per_compute_unit / block);
+}
+
 /// Of a program that reads `reads` streams.
 int shared_bytes(const CopyMethod& method, std::size_t reads) {
     return method.staged ? method.vector_bytes * method.block * method.unroll * copy_stages * static_cast<int>(reads) : 0;
 }
 
 /// Vectors in flight, sizes of a program, one program a piece or as many as are resident.
-std::vector<CopyMethod> geometries(std::size_t reads) {
+std::vector<CopyMethod> geometries(std::size_t reads, const DeviceInfo& device) {
     std::vector<CopyMethod> out;
     for (const int unroll : {1, 2, 4, 8}) {
         for (const int block : {128, 512}) {
-            for (const int programs_per_unit : {0, threads_per_unit / block}) {
+            for (const int programs_per_unit : {0, resident(block, device)}) {
                 if (unroll * static_cast<int>(reads) <= most_vectors_in_flight) {
                     out.push_back({.unroll = unroll, .block = block, .programs_per_unit = programs_per_unit});
                 }
@@ -98,7 +102,7 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
         }
     }
     for (const auto& [unroll, block] : {std::pair(2, 512), std::pair(4, 128), std::pair(4, 256), std::pair(8, 128)}) {
-        for (const int programs_per_unit : {0, threads_per_unit / block}) {
+        for (const int programs_per_unit : {0, resident(block, device)}) {
             for (const char* hint : kept_reads) {
                 if (bytes > small_bytes && has_l2_policies(device) && in_flight(unroll)) {
                     out.push_back({.unroll = unroll, .block = block, .programs_per_unit = programs_per_unit, .hint = hint});
@@ -147,7 +151,7 @@ std::vector<CopyMethod> further(std::size_t reads, std::int64_t bytes, const Dev
 }
 
 /// What may still be better than the best geometry of its kind, and can be launched.
-std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes) {
+std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, std::int64_t bytes, const DeviceInfo& device) {
     std::vector<CopyMethod> out;
     const auto vary = [&](auto change) {
         CopyMethod method = best;
@@ -162,11 +166,11 @@ std::vector<CopyMethod> variations(const CopyMethod& best, std::size_t reads, st
     for (const int block : {256, 1024}) {
         vary([&](CopyMethod& m) {
             m.block = block;
-            m.programs_per_unit = best.programs_per_unit == 0 ? 0 : threads_per_unit / block;
+            m.programs_per_unit = best.programs_per_unit == 0 ? 0 : resident(block, device);
         });
     }
-    for (const int programs : {1, threads_per_unit / best.block / 2}) {
-        if (best.programs_per_unit > 0) {
+    for (const int programs : {1, resident(best.block, device) / 2}) {
+        if (best.programs_per_unit > 0 && programs > 0) {
             vary([&](CopyMethod& m) { m.programs_per_unit = programs; });
         }
     }
@@ -295,12 +299,12 @@ std::list<CopyLimit::Kept> CopyLimit::foremost(const Traffic& traffic, const Gpu
     const PassTraffic& first = traffic.front();
     const bool plain = traffic.size() == 1 && first.reads.size() == 1 && first.writes.size() == 1 && !first.in_place && !dependent_;
     const std::int64_t bytes = signal_bytes(buffers.problem());
-    const std::vector<CopyMethod> all = geometries(reads);
+    const std::vector<CopyMethod> all = geometries(reads, device_);
     glance(all.front());  // the first launch of all is slow
     enter(all);
     const std::array best_of_each{std::ranges::find_if(tried, in_pieces)->method, std::ranges::find_if_not(tried, in_pieces)->method};
     for (const CopyMethod& best : best_of_each) {
-        enter(variations(best, reads, bytes));
+        enter(variations(best, reads, bytes, device_));
     }
     enter(further(reads, bytes, device_, plain));
     const bool is_small = bytes <= small_bytes;

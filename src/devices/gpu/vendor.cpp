@@ -26,6 +26,7 @@ DeviceInfo read_info(const Vendor& vendor, const Driver& driver, int ordinal) {
     info.warp_size = attribute(driver, Attribute::warp_size, device);
     info.compute_units = attribute(driver, Attribute::compute_units, device);
     info.max_threads_per_program = attribute(driver, Attribute::max_threads_per_program, device);
+    info.threads_per_compute_unit = attribute(driver, Attribute::threads_per_compute_unit, device);
     info.shared_bytes_per_program = attribute(driver, Attribute::shared_bytes_per_program, device);
     info.cache_bytes = attribute(driver, Attribute::cache_bytes, device);
     std::size_t memory = 0;
@@ -69,6 +70,7 @@ DeviceInfo planned_info(Backend backend, const PlannedDevice& planned) {
     info.arch = planned.arch;
     info.warp_size = planned.warp_size;
     info.compute_units = planned.compute_units;
+    info.threads_per_compute_unit = planned.threads_per_unit;
     info.shared_bytes_per_program = planned.shared_kib << 10;
     info.cache_bytes = planned.cache_mib << 20;
     info.memory_bytes = planned.memory_gib << 30;

@@ -17,6 +17,7 @@ struct PlannedDevice {
     const char* name;
     int warp_size;
     int compute_units;
+    int threads_per_unit;     // resident at once
     std::int64_t shared_kib;  // of a program
     std::int64_t cache_mib;   // the last-level one
     std::int64_t memory_gib;

@@ -119,7 +119,7 @@ ScriptedFault read_fault(const YamlNode& node) {
 }
 
 void read_device(const YamlNode& node, DeviceInfo& device) {
-    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "shared_kib", "cache_mib", "memory_mib",
+    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "threads_per_compute_unit", "shared_kib", "cache_mib", "memory_mib",
                     "has_async_copy"});
     device.name = node.find_string("name").value_or(device.name);
     device.arch = node.find_string("arch").value_or(device.arch);
@@ -129,6 +129,7 @@ void read_device(const YamlNode& node, DeviceInfo& device) {
     whole("warp_size", device.warp_size, 1024);
     whole("compute_units", device.compute_units, 1 << 20);
     whole("max_threads_per_program", device.max_threads_per_program, 1 << 20);
+    whole("threads_per_compute_unit", device.threads_per_compute_unit, 1 << 20);
     device.shared_bytes_per_program = node.find_integer("shared_kib", 0, 1 << 20).value_or(device.shared_bytes_per_program / 1024) * 1024;
     device.cache_bytes = node.find_integer("cache_mib", 0, 1 << 20).value_or(device.cache_bytes / mebi) * mebi;
     device.memory_bytes = node.find_integer("memory_mib", 1, 1 << 30).value_or(device.memory_bytes / mebi) * mebi;

@@ -7,7 +7,7 @@
 namespace normtune::gpu {
 namespace {
 
-constexpr int threads_per_compute_unit = 2048;
+constexpr int split_threads_per_unit = 1024;  // that the parts of a split sum are to give work to
 constexpr std::int64_t barrier_bytes = 8;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -157,7 +157,7 @@ GridShape grid_shape(const Configuration& c, const Problem& problem, const Devic
 SplitShape split_shape(const Configuration& c, const Problem& problem, const DeviceInfo& device) {
     const std::int64_t tiles = ceil_div(problem.shape.cols, c.reduce_cols);
     const std::int64_t threads = std::int64_t{c.reduce_warps} * device.warp_size;
-    const std::int64_t fill = device.compute_units * std::max<std::int64_t>(1, threads_per_compute_unit / 2 / threads);
+    const std::int64_t fill = device.compute_units * std::max<std::int64_t>(1, split_threads_per_unit / threads);
     const std::int64_t parts = std::min(ceil_div(fill, tiles), ceil_div(problem.shape.rows, c.reduce_rows));
     return {tiles, std::max<std::int64_t>(1, parts)};
 }
@@ -188,7 +188,7 @@ std::int64_t launch_counters(const Configuration& c, const Problem& problem) {
 }
 
 int resident_programs(const Configuration& c, const DeviceInfo& device) {
-    return std::max(1, threads_per_compute_unit / (c.num_warps * device.warp_size));
+    return std::max(1, device.threads_per_compute_unit / (c.num_warps * device.warp_size));
 }
 
 }  // namespace normtune::gpu

@@ -71,7 +71,7 @@ std::int64_t partial_rows(const Configuration& configuration, const Problem& pro
 /// parts.
 std::int64_t launch_counters(const Configuration& configuration, const Problem& problem);
 
-/// Most programs of the launch that can be resident at once on a compute unit (its 2048 threads).
+/// Most programs of the launch that can be resident at once on a compute unit, by its threads.
 int resident_programs(const Configuration& configuration, const DeviceInfo& device);
 
 }  // namespace normtune::gpu

@@ -70,6 +70,20 @@ TEST(LaunchPlan, PersistentContiguousSharesRowsWithoutEmptyPrograms) {
     EXPECT_EQ(p.launches[0].grid[0], 125);
 }
 
+TEST(LaunchPlan, AsManyProgramsAreResidentAsAUnitHasThreadsFor) {
+    DeviceInfo device = h100();
+    const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/8192x1024");
+    const auto objection_to = [&](int threads, const std::string& programs) {
+        device.threads_per_compute_unit = threads;
+        return objection(Configuration::parse("w8.t256.r1.row.registers.masked.persistent_strided" + programs), problem, device);
+    };
+    EXPECT_EQ(objection_to(2048, ".p8"), "");
+    EXPECT_EQ(objection_to(1536, ".p8"), "more threads than a compute unit holds at once");  // six of 256 threads
+    EXPECT_EQ(objection_to(1536, ".p4"), "");
+    EXPECT_EQ(objection_to(1024, ".p4"), "");
+    EXPECT_EQ(objection_to(512, ".p4"), "more threads than a compute unit holds at once");
+}
+
 TEST(LaunchPlan, PersistentBalancedHasNoProgramThatTakesOneMore) {
     const auto programs = [](const char* problem, const char* configuration) { return plan(problem, configuration).launches[0].grid[0]; };
     const char* two = "w8.t256.r1.row.registers.masked.persistent_balanced.p2";

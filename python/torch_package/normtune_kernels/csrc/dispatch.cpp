@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t line = 256;  // partial rows begin at one, behind the counters
 constexpr int warp = 32;
-constexpr int threads_per_unit = 2048;
+constexpr int split_threads_per_unit = 1024;
 constexpr int beyond_clusters = 12;  // units of a large GPU that clusters of more than two leave out
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -57,7 +57,7 @@ std::int64_t partials_at(const Step& s, const Work& work) {
 
 std::int64_t split_parts(const Step& s, const Work& work, std::int64_t rows, int units) {
     const std::int64_t tiles = ceil_div(work.cols, s.reduce_cols);
-    const std::int64_t fill = units * std::max<std::int64_t>(1, threads_per_unit / 2 / (std::int64_t{s.reduce_warps} * warp));
+    const std::int64_t fill = units * std::max<std::int64_t>(1, split_threads_per_unit / (std::int64_t{s.reduce_warps} * warp));
     return std::max<std::int64_t>(1, std::min(ceil_div(fill, tiles), ceil_div(rows, s.reduce_rows)));
 }
 
