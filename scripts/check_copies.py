@@ -200,7 +200,7 @@ def program_of(source, names):
 def check(programs, ahead, behind, clean, title):
     """Runs all; whether all are clean."""
     launches, good = 0, True
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max(4, 3 * (os.cpu_count() or 2) // 4)) as pool:
         for program, (code, log) in zip(programs, pool.map(lambda program: run([*ahead, str(program), *behind]), programs)):
             counted = re.search(r"^launches: (\d+)$", log, re.M)
             launches += int(counted[1]) if counted else 0

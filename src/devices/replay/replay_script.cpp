@@ -119,8 +119,8 @@ ScriptedFault read_fault(const YamlNode& node) {
 }
 
 void read_device(const YamlNode& node, DeviceInfo& device) {
-    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "threads_per_compute_unit", "shared_kib", "cache_mib", "memory_mib",
-                    "has_async_copy"});
+    node.only_keys({"name", "arch", "warp_size", "compute_units", "max_threads_per_program", "threads_per_compute_unit", "shared_kib",
+                    "cache_mib", "memory_mib", "has_async_copy"});
     device.name = node.find_string("name").value_or(device.name);
     device.arch = node.find_string("arch").value_or(device.arch);
     const auto whole = [&](const char* key, int& value, std::int64_t most) {

@@ -11,7 +11,7 @@
 #include "kernels/gpu/covering/covering_array.h"
 #include "kernels/gpu/covering/kernel_cases.h"
 #include "kernels/gpu/emulated_device.h"
-#include "support/sanitized.h"
+#include "kernels/gpu/without_sanitizer.h"
 #include "verify/verifier.h"
 
 namespace normtune::covering {
@@ -140,18 +140,7 @@ std::set<std::string> excluded_pairs(int warp_size) {
     return out;
 }
 
-/// Left out where tests are compiled with a sanitizer: it takes minutes there and sees neither kernels nor machine.
-template <class Parameter>
-class WithoutSanitizer : public ::testing::TestWithParam<Parameter> {
-protected:
-    void SetUp() override {
-        if (testing::sanitized) {
-            GTEST_SKIP() << "neither kernels nor machine are compiled with a sanitizer";
-        }
-    }
-};
-
-class CoveredKernels : public WithoutSanitizer<int> {};
+class CoveredKernels : public testing::WithoutSanitizer<int> {};
 
 TEST_P(CoveredKernels, HaveEveryPairThatTheyCanExpress) {
     const DeviceInfo device = testing::emulated_device_info(GetParam());
@@ -187,7 +176,7 @@ void PrintTo(const Share& share, std::ostream* out) {
     *out << "share " << share.number << " of " << shares << ", warps of " << share.warp_size;
 }
 
-class EmulatedShare : public WithoutSanitizer<Share> {};
+class EmulatedShare : public testing::WithoutSanitizer<Share> {};
 
 /// The case's own shape, and one row.
 TEST_P(EmulatedShare, ComputesWhatTheOracleSays) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/gpu/emulated_device.h"
+#include "kernels/gpu/without_sanitizer.h"
 #include "verify/verifier.h"
 
 namespace normtune {
@@ -171,7 +172,7 @@ void PrintTo(const Mutation& mutation, std::ostream* out) {
     *out << mutation.name;
 }
 
-class MutatedKernels : public ::testing::TestWithParam<Mutation> {};
+class MutatedKernels : public testing::WithoutSanitizer<Mutation> {};
 
 TEST_P(MutatedKernels, AreTold) {
     const Mutation& mutation = GetParam();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gpu/emulated_device.h"
+#include "kernels/gpu/without_sanitizer.h"
 #include "problem/elements.h"
 #include "support/random.h"
 #include "verify/fill.h"
@@ -178,7 +179,7 @@ TEST(PlantedBugs, LieInNoRowOfZerosOfTheShapesWhereTheyAreNoneThere) {
     }
 }
 
-class PlantedBug : public ::testing::TestWithParam<Bug> {};
+class PlantedBug : public testing::WithoutSanitizer<Bug> {};
 
 TEST_P(PlantedBug, IsTold) {
     EXPECT_NE(told(kinds().at(GetParam().on), GetParam().edits), "");
