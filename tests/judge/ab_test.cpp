@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/ab_noise.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -60,6 +61,7 @@ struct Judged {
 };
 
 TEST(Ab, OnRecordedNoiseOnePercentIsFoundAndEqualCodeIsNotCalled) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     AbTallies equal;
     AbTallies one;
     AbTallies two;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "judge/synthetic_history.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -50,6 +51,7 @@ TEST(ChangePoints, AsksEveryNightAndNeverTakesBackWhatItTold) {
 }
 
 TEST(ChangePoints, KeepsItsBoundsOnNoiseAsRecorded) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     constexpr int series = 60;
     double alarms = 0;
     int found = 0;
@@ -89,6 +91,7 @@ TEST(ChangePoints, OneNightIsAnAccidentAndThreeAreALevel) {
 }
 
 TEST(ChangePoints, ANightWithACauseIsToldSoonerAndIsTheOneThatIsTaken) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     constexpr int series = 60;
     int sooner = 0;
     int alone = 0;
@@ -123,6 +126,7 @@ TEST(ChangePoints, ANightWithACauseIsToldSoonerAndIsTheOneThatIsTaken) {
 }
 
 TEST(ChangePoints, WhereEveryNightHasACauseNoneIsBelievedMore) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     constexpr int series = 60;
     double alarms = 0;
     for (std::uint64_t seed = 0; seed < series; ++seed) {

@@ -4,6 +4,7 @@
 
 #include "judge/disturbed_runs.h"
 #include "judge/synthetic_runs.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -97,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Disturbed,
                                            Disturbance::states, Disturbance::floor));
 
 TEST(DisturbedRates, OneRunASideFindsSlowdownsWhereTrialsHaveNoStates) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     for (const Disturbance disturbance : {Disturbance::none, Disturbance::drift, Disturbance::floor}) {
         EXPECT_GE(called(disturbance, {1, false}, {0.03, 10}), 0.99);
         EXPECT_GE(called(disturbance, {1, false}, {0.02, 10}), 0.9);
@@ -104,6 +106,7 @@ TEST(DisturbedRates, OneRunASideFindsSlowdownsWhereTrialsHaveNoStates) {
 }
 
 TEST(DisturbedRates, ThreeRunsASideFindSmallSlowdowns) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     for (const Disturbance disturbance : {Disturbance::drift, Disturbance::trials}) {
         EXPECT_GE(called(disturbance, {3, false}, {0.03, 10}), 0.95);
         EXPECT_GE(called(disturbance, {3, false}, {0.02, 10}), 0.9);
@@ -112,6 +115,7 @@ TEST(DisturbedRates, ThreeRunsASideFindSmallSlowdowns) {
 
 /// Of these sweeps the copies of some problems were another kernel in every third, and two trials differ between runs by 1 to 2%.
 TEST(DisturbedRates, SweepsWithUnstableTrialsAndOtherCopies) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/h100_c");
     EXPECT_LE(called(runs, Disturbance::none, {1, false}, {}, 12), 0.004);
     EXPECT_LE(called(runs, Disturbance::none, {3, false}, {}, 12), 0.004);
@@ -122,6 +126,7 @@ TEST(DisturbedRates, SweepsWithUnstableTrialsAndOtherCopies) {
 
 /// Two dozens of processes on an H200, which had no part in choosing the judge's constants.
 TEST(DisturbedRates, SweepsOfADeviceThatConstantsWereNotChosenBy) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     for (const std::string folder : {"h200_a", "h200_b"}) {
         const DisturbedRuns runs(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated/" + folder);
         for (const Disturbance disturbance : {Disturbance::none, Disturbance::drift, Disturbance::trials, Disturbance::floor}) {

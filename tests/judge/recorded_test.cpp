@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "judge/comparison.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
 
 TEST(Recorded, FewEqualPairsAreCalledAndInFewComparisons) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     int folders = 0;
     for (const auto& folder : std::filesystem::directory_iterator(std::string(NORMTUNE_SOURCE_DIR) + "/tests/data/repeated")) {
         std::vector<ResultRows> sweeps;

@@ -7,6 +7,7 @@
 
 #include "judge/synthetic_history.h"
 #include "support/error.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -47,6 +48,7 @@ const TrendChange& only_change(const Trend& trend) {
 }
 
 TEST(Trend, BoundsOfFalseAlarmsAndOfWhatIsFound) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     testing::TrendCounts none;
     testing::TrendCounts planted;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -64,6 +66,7 @@ TEST(Trend, BoundsOfFalseAlarmsAndOfWhatIsFound) {
 }
 
 TEST(Trend, NoisyWeeksHoldTheBoundsToo) {
+    NORMTUNE_NOT_SANITIZED("rates of many draws");
     testing::TrendCounts none;
     testing::TrendCounts planted;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {

@@ -1,6 +1,8 @@
 // Which sanitizer the tests were built with: they run ten times as long then, and some need not be repeated so often.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #ifdef __has_feature  // Clang's way to tell; GCC has a macro for each
 #define NORMTUNE_HAS(feature) __has_feature(feature)
 #else
@@ -21,3 +23,10 @@ inline constexpr bool sanitized = thread_sanitized;
 #endif
 
 }  // namespace normtune::testing
+
+/// Ends a test that takes long with a sanitizer, which sees the code that it is of in shorter ones.
+#define NORMTUNE_NOT_SANITIZED(what)                                                 \
+    if (normtune::testing::sanitized) {                                              \
+        GTEST_SKIP() << what << ": a sanitizer sees the same code in shorter tests"; \
+    }                                                                                \
+    static_assert(true)
