@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints which tests of a JUnit report that ctest wrote failed, which were skipped and why, and how many; fails where no test ran.
+"""Prints which tests of a JUnit report that ctest wrote failed, which were skipped and why (those of one suite for one reason in a line), and how
+many; fails where no test ran.
 
     scripts/count_tests.py REPORT
 """
@@ -24,8 +25,13 @@ def main():
     skipped = [case for case in cases if case.find("skipped") is not None]
     for case in failed:
         print(f"failed: {case.get('name')}")
+    alike = {}
     for case in skipped:
-        print(f"skipped: {case.get('name')}: {why_skipped(case)}")
+        name = case.get("name").split("  #")[0]
+        suite = ".".join(name.split(".")[:2])  # a folder's test executable, a suite
+        alike.setdefault((suite, why_skipped(case)), []).append(name)
+    for (suite, reason), names in alike.items():
+        print(f"skipped: {names[0] if len(names) == 1 else f'{len(names)} of {suite}'}: {reason}")
     print(f"{len(cases) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 0 if cases else 1
 

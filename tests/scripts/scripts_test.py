@@ -56,6 +56,13 @@ class CountTests(unittest.TestCase):
         self.assertEqual(text, "failed: b\nskipped: c: no NVRTC here\nskipped: d: skipped: slurmd not found\n"
                                "skipped: e: SKIP_RETURN_CODE\n1 passed, 1 failed, 3 skipped\n")
 
+    def test_those_of_a_suite_for_one_reason_are_one_line(self):
+        skipped = '<testcase name="{}" status="notrun"><skipped/><system-out>/x_test.cpp:47: Skipped\n{}\n</system-out></testcase>'
+        text = self.printed(skipped.format("gpu.All/Bugs.Told/a  # GetParam() = 1", "slow") + skipped.format("gpu.All/Bugs.Told/b", "slow")
+                            + skipped.format("gpu.All/Bugs.Told/c", "no NVRTC") + skipped.format("gpu.Other.Told", "slow"))[1]
+        self.assertEqual(text, "skipped: 2 of gpu.All/Bugs: slow\nskipped: gpu.All/Bugs.Told/c: no NVRTC\nskipped: gpu.Other.Told: slow\n"
+                               "0 passed, 0 failed, 4 skipped\n")
+
     def test_no_test_is_a_failure(self):
         self.assertEqual(self.printed("")[0], 1)
 
