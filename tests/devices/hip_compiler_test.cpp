@@ -97,7 +97,7 @@ TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
 
 TEST_F(HipCompiler, BothTakeTheKernelsOfTheMeasuring) {
     if (testing::sanitized) {
-        GTEST_SKIP() << "the compilers are not instrumented, and one thread calls them";
+        GTEST_SKIP() << "what the compilers make of them is the same under a sanitizer";
     }
     std::string why_not;
     for (const bool with_clang : {false, true}) {
