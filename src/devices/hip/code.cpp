@@ -14,21 +14,25 @@ namespace {
 
 constexpr const char* standard = "-std=c++17";
 
-struct RegisterFile {
-    int simds;       // of a compute unit
+struct UnitResources {
+    int simds;
     int registers;   // of a lane on one of them
     int granule;     // they are given out by as many
     int wavefronts;  // that a SIMD holds at most
+    std::int64_t shared_bytes;
 };
 
-RegisterFile register_file(const std::string& arch) {
-    if (arch.starts_with("gfx11")) {
-        return {2, 1536, 24, 16};
+UnitResources unit_resources(const std::string& arch) {
+    constexpr std::int64_t kib = 1 << 10;
+    for (const char* large : {"gfx1100", "gfx1101", "gfx1151", "gfx12"}) {
+        if (arch.starts_with(large)) {
+            return {4, 1536, 24, 16, 128 * kib};
+        }
     }
-    if (arch.starts_with("gfx10")) {
-        return {2, 1024, 16, 16};
+    if (arch.starts_with("gfx1")) {
+        return {4, 1024, 16, 16, 128 * kib};
     }
-    return {4, 512, 8, 8};
+    return {4, 512, 8, 8, 64 * kib};
 }
 
 CompileInfo compile_info(const CompilePool::Result& compiled, const gpu::LaunchPlan& plan, const DeviceInfo& device) {
@@ -62,17 +66,16 @@ bool compiles(const std::string& name, const std::string& arch, const CompilePoo
 }  // namespace
 
 int threads_per_compute_unit(const std::string& arch, int warp_size) {
-    const RegisterFile file = register_file(arch);
-    return file.simds * file.wavefronts * warp_size;
+    const UnitResources unit = unit_resources(arch);
+    return unit.simds * unit.wavefronts * warp_size;
 }
 
 int programs_per_compute_unit(const std::string& arch, int warp_size, int threads, int registers, std::int64_t shared_bytes) {
-    constexpr std::int64_t shared_of_a_unit = 64 << 10;
-    const RegisterFile file = register_file(arch);
-    const int given = (std::max(1, registers) + file.granule - 1) / file.granule * file.granule;
+    const UnitResources unit = unit_resources(arch);
+    const int given = (std::max(1, registers) + unit.granule - 1) / unit.granule * unit.granule;
     const int wavefronts = (threads + warp_size - 1) / warp_size;
-    const int resident = file.simds * std::min(file.wavefronts, file.registers / given);
-    const std::int64_t by_shared = shared_bytes == 0 ? resident : shared_of_a_unit / shared_bytes;
+    const int resident = unit.simds * std::min(unit.wavefronts, unit.registers / given);
+    const std::int64_t by_shared = shared_bytes == 0 ? resident : unit.shared_bytes / shared_bytes;
     return static_cast<int>(std::min<std::int64_t>(resident / wavefronts, by_shared));
 }
 
