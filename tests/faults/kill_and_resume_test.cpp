@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, KillAndResumeOf,
                          });
 
 TEST_P(KillAndResumeOf, KillsLoseNoTrialAndDoubleNone) {
-    constexpr int kills_wanted = testing::sanitized ? 15 : 50;
+    constexpr int kills_wanted = testing::sanitized ? 5 : 50;
     constexpr int kills_a_sweep = 5;
     std::mt19937 random(20261121);
     const TemporaryFolder folder;

@@ -5,6 +5,7 @@
 
 #include "run/sweep_fixture.h"
 #include "store/journal.h"
+#include "support/sanitized.h"
 
 namespace normtune {
 namespace {
@@ -83,7 +84,7 @@ faults: [{config: '*.r4.*', at: check, do: incorrect, from: 2, text: y went off}
 }
 
 TEST_P(LateFailures, WhereverWorkersDieWhatPassedHasAWinner) {
-    constexpr int sweeps = 40;
+    constexpr int sweeps = testing::sanitized ? 8 : 40;
     const TemporaryFolder folder;
     std::mt19937 random(20261122);
     int passed_sweeps = 0;
