@@ -61,7 +61,8 @@ FinalEntry finals_of(const StoredProblem& stored) {
     return entry;
 }
 
-/// Problems with stored records, which are older than the run, of which a kill came before the last was entered.
+/// Problems with stored records, which are no younger than the run's start (in whole seconds), of which a kill came before the last was
+/// entered.
 Keys entered_in_part(const JournalContents& contents) {
     std::unordered_map<std::string, std::uint64_t> kept;
     for (const PlanSummary& plan : contents.header.plans) {
@@ -71,7 +72,7 @@ Keys entered_in_part(const JournalContents& contents) {
     }
     std::unordered_map<std::string, Keys> old;
     for (const Record& record : contents.records) {
-        if (kept.contains(record.problem.key()) && record.timestamp < contents.header.environment.started) {
+        if (kept.contains(record.problem.key()) && record.timestamp <= contents.header.environment.started) {
             old[record.problem.key()].insert(record.candidate.identity());
         }
     }

@@ -267,6 +267,23 @@ TEST(SweepStore, WhatAKillLeftOfStoredRecordsIsMeasuredAgain) {
     EXPECT_EQ(read_journal(folder.path("second")).records.size(), 6U);
 }
 
+// Whose store was filled across the turn of a second, by a run that began in the second one.
+TEST(SweepStore, RecordsOfTheSecondInWhichARunBeganMayBeStoredOnes) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    const std::string path = journal_from_the_store(folder, sink);
+    std::string journal = read_file(path);
+    const std::string started = read_journal(folder.path("second")).header.environment.started;
+    constexpr std::string_view member = "\"timestamp\":\"";
+    int records = 0;
+    for (std::size_t at = journal.find(member); at != std::string::npos; at = journal.find(member, at + 1), ++records) {
+        journal.replace(at + member.size(), started.size(), records == 0 ? "2026-01-01T00:00:00Z" : started);
+    }
+    ASSERT_GT(records, 1);
+    write_file_atomically(path, journal);
+    EXPECT_EQ(stored_problems(run_sweep(options_from_journal(folder.path("second")), sink)), 1U);
+}
+
 TEST(SweepStore, ResumedWithOtherKernelsItSaysSo) {
     const TemporaryFolder folder;
     RecordingSink sink;
