@@ -17,8 +17,8 @@ namespace normtune::hip {
 namespace {
 
 // Compute units, L2 or Infinity Cache, memory: AMD's data sheets of the Instinct MI250X (one of its two dies), MI300X,
-// Radeon RX 6900 XT and RX 7900 XTX, of these in pairs, as HIP counts them (devices/hip/code.h). A work-group has at most 64 KiB of LDS on all of them (LLVM, User Guide for AMDGPU
-// Backend).
+// Radeon RX 6900 XT and RX 7900 XTX, of these in pairs, as HIP counts them (devices/hip/code.h). A work-group has at most 64 KiB of LDS on
+// all of them (LLVM, User Guide for AMDGPU Backend).
 constexpr gpu::PlannedDevice planned[] = {{"gfx90a", "AMD MI250X (planned)", 64, 110, 2048, 64, 8, 64, false},
                                           {"gfx942", "AMD MI300X (planned)", 64, 304, 2048, 64, 256, 192, false},
                                           {"gfx1030", "AMD RX 6900 XT (planned)", 32, 40, 2048, 64, 128, 16, false},
