@@ -120,6 +120,7 @@ TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
 }
 
 TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
+    NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     CompilePool compiler = pool("sm_90", 2);
     EXPECT_FALSE(compiler.get({}, SourceText(gpu::utility_source()))->code.image.empty());
     for (const auto& [reads, writes] : {std::pair(1U, 1U), {2U, 1U}, {3U, 1U}, {2U, 2U}}) {
@@ -136,6 +137,7 @@ TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
 
 // What macros() relies on where it gives both hints one value.
 TEST_F(CudaCompiler, ACacheHintOfReadOnlyLoadsChangesNoCode) {
+    NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     const Problem problem = parse_problem_key("rms_norm/forward/bf16/llama/64x1024");
     const Configuration plain = Configuration::parse("w4.t128.r1.row.registers.even.per_row");
     const Configuration hinted = Configuration::parse("w4.t128.r1.row.registers.even.per_row.ld_cg");
@@ -165,6 +167,7 @@ std::vector<const char*> architectures() {
 }
 
 TEST_F(CudaCompiler, LinesAreKeptByEveryWayThatARowComesAndGoes) {
+    NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     for (const char* arch : architectures()) {
         const DeviceInfo device = describe_architecture(arch);
         CompilePool compiler = pool(arch, 2);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/emulated_device.h"
+#include "support/sanitized.h"
 #include "verify/verifier.h"
 
 namespace normtune {
@@ -103,6 +104,7 @@ TEST(DeviceOracle, BoundsByAnotherNumberOfTermsAreTold) {
 }
 
 TEST(DeviceOracle, VerifiesKernelsAsTheHostsDoes) {
+    NORMTUNE_NOT_SANITIZED("emulated kernels and oracles");
     struct Case {
         const char* problem;
         const char* key;

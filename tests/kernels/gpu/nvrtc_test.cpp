@@ -162,6 +162,7 @@ TEST(Nvrtc, ConfigurationsThatWinOnHopperDoNotSpill) {
 }
 
 TEST(Nvrtc, BulkCopiesCompileFromHopperOn) {
+    NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     Nvrtc nvrtc;
     if (!nvrtc.found()) {
         GTEST_SKIP() << nvrtc.why_not;
@@ -186,6 +187,7 @@ TEST(Nvrtc, BulkCopiesCompileFromHopperOn) {
 }
 
 TEST(NvrtcOracle, CompilesForEveryArchitecture) {
+    NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     std::string why_not;
     if (cuda::nvrtc_version(why_not).empty()) {
         GTEST_SKIP() << why_not;
