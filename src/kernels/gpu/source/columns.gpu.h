@@ -23,35 +23,47 @@ NT_DEVICE void nt_split_columns(const void* x, const void* dy, const float* rstd
     const long long share = (rows + parts - 1) / parts;
     const long long begin = share * part;
     const long long end = begin + share < rows ? begin + share : rows;
+    const long long first = begin + nt_thread() / lanes;
     NT_UNROLL
     for (int i = 0; i < width; ++i) {
         total[i] = 0.0f;
     }
     if (column < nt_cols) {
-        for (long long row = begin + nt_thread() / lanes; row < end; row += row_lanes * at_once) {
+        constexpr long long x_pitch = static_cast<long long>(NT_BACKWARD_X_STRIDE) * nt_element::bytes;
+        constexpr long long dy_pitch = static_cast<long long>(nt_cols) * nt_element::bytes;
+        long long left = end - first;
+        const char* x_from = static_cast<const char*>(x) + first * x_pitch + column * nt_element::bytes;
+        const char* dy_from = static_cast<const char*>(dy) + first * dy_pitch + column * nt_element::bytes;
+        const float* rstd_from = rstd + first;
+        constexpr int batch = row_lanes * at_once;
+        while (left > 0) {
             vector value[at_once], gradient[at_once];
             float scale[at_once];
+            const int here = static_cast<int>(left < batch ? left : batch);
             NT_UNROLL
             for (int k = 0; k < at_once; ++k) {
-                const long long r = row + k * row_lanes;
                 value[k].clear();
                 gradient[k].clear();
                 scale[k] = 0.0f;
-                if (r < end) {
-                    nt_load<nt_path_constant>(value[k], static_cast<const char*>(x) + (r * NT_BACKWARD_X_STRIDE + column) * nt_element::bytes);
-                    nt_load<nt_path_constant>(gradient[k], static_cast<const char*>(dy) + (r * nt_cols + column) * nt_element::bytes);
-                    scale[k] = rstd[r];
+                if (k * row_lanes < here) {
+                    nt_load<nt_path_constant>(value[k], x_from + k * row_lanes * x_pitch);
+                    nt_load<nt_path_constant>(gradient[k], dy_from + k * row_lanes * dy_pitch);
+                    scale[k] = rstd_from[k * row_lanes];
                 }
             }
+            left -= batch;
+            x_from += batch * x_pitch;
+            dy_from += batch * dy_pitch;
+            rstd_from += batch;
             NT_UNROLL
             for (int k = 0; k < at_once; ++k) {
-                float v[width], d[width];
+                float v[width], d[width], row_share[width];
                 value[k].unpack(v);
                 gradient[k].unpack(d);
+                nt_gamma_share(row_share, v, d, scale[k]);
                 NT_UNROLL
                 for (int i = 0; i < width; ++i) {
-                    const float product = d[i] * nt_normalised(v[i], scale[k]);
-                    total[i] += NT_IS(CASTING, none) ? nt_round<nt_element>(product) : product;
+                    total[i] += row_share[i];
                 }
             }
         }

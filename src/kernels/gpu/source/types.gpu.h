@@ -109,6 +109,16 @@ struct nt_vector {
     }
 };
 
+/// Each of `v` has the value that it has once it is stored as E. Two of 16 bits at a time, as devices convert them.
+template <class E, int Count>
+NT_DEVICE void nt_round_all(float (&v)[Count]) {
+    if constexpr (E::bytes < 4) {
+        nt_vector<E, Count> stored;
+        stored.pack(v);
+        stored.unpack(v);
+    }
+}
+
 /// The widest access that a vector of `bytes` needs: fp32 weights of eight bf16 elements are two of 16 bytes.
 NT_CONSTANT constexpr int nt_access(int bytes) { return bytes < 16 ? bytes : 16; }
 
