@@ -2,15 +2,7 @@
 
 #if NT_BACKWARD
 /// m = dy·g, as the casting rounds it.
-NT_DEVICE void nt_scaled_gradient(float (&m)[nt_width], const float (&dy)[nt_width], const float (&g)[nt_width]) {
-    NT_UNROLL
-    for (int i = 0; i < nt_width; ++i) {
-        m[i] = dy[i] * g[i];
-    }
-    if constexpr (NT_IS(CASTING, none)) {
-        nt_round_all<nt_element>(m);
-    }
-}
+NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_IS(CASTING, none) ? nt_round<nt_element>(dy * g) : dy * g; }
 
 /// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not.
 struct nt_scales {
@@ -316,21 +308,16 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     stage.get(step, chunk, 0, held, access).unpack(v);
                     stage.get(step, chunk, 1, held, access).unpack(d);
                     if (!NT_IS(REDUCTION, guard) || inside) {
-                        float m[nt_width];
-                        nt_scaled_gradient(m, d, g);
                         NT_UNROLL
                         for (int i = 0; i < nt_width; ++i) {
-                            row_sums.add(held, i, m[i] * v[i], inside);
-                        }
-                        if constexpr (nt_sums_dgamma) {
-                            float share[nt_width];
-                            nt_gamma_share(share, v, d, scales.now[held]);
-                            NT_UNROLL
-                            for (int i = 0; i < nt_width; ++i) {
+                            row_sums.add(held, i, nt_scaled_gradient(d[i], g[i]) * v[i], inside);
+                            if constexpr (nt_sums_dgamma) {
+                                const float product = d[i] * nt_normalised(v[i], scales.now[held]);
+                                const float share = NT_IS(CASTING, none) ? nt_round<nt_element>(product) : product;
                                 if constexpr (nt_sums_in_registers) {
-                                    sums[access][i] += share[i];
+                                    sums[access][i] += share;
                                 } else {
-                                    block_sum[i] += share[i];
+                                    block_sum[i] += share;
                                 }
                             }
                         }
@@ -372,11 +359,9 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
                     stage.get(step, chunk, 0, held, access).unpack(v);
                     stage.get(step, chunk, 1, held, access).unpack(d);
                     gammas.get(chunk, access, g);
-                    float m[nt_width];
-                    nt_scaled_gradient(m, d, g);
                     NT_UNROLL
                     for (int i = 0; i < nt_width; ++i) {
-                        d[i] = scale * m[i] + back * v[i];
+                        d[i] = scale * nt_scaled_gradient(d[i], g[i]) + back * v[i];
                     }
                     if constexpr (nt_fused) {
                         float incoming[nt_width];

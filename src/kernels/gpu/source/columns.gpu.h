@@ -60,7 +60,7 @@ NT_DEVICE void nt_split_columns(const void* x, const void* dy, const float* rstd
                 float v[width], d[width], row_share[width];
                 value[k].unpack(v);
                 gradient[k].unpack(d);
-                nt_gamma_share(row_share, v, d, scale[k]);
+                nt_gamma_shares(row_share, v, d, scale[k]);
                 NT_UNROLL
                 for (int i = 0; i < width; ++i) {
                     total[i] += row_share[i];

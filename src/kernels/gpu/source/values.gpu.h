@@ -38,16 +38,13 @@ struct nt_gammas {
     NT_DEVICE void get(int chunk, int access, float (&g)[nt_width]) const {
         if constexpr (nt_affine) {
             packed(chunk, access).unpack(g);
-            if constexpr (NT_IS(CASTING, none)) {
-                nt_round_all<nt_element>(g);
-            }
-            if constexpr (NT_OFFSET != 0) {
-                NT_UNROLL
-                for (int i = 0; i < nt_width; ++i) {
-                    g[i] += static_cast<float>(NT_OFFSET);
-                }
+            NT_UNROLL
+            for (int i = 0; i < nt_width; ++i) {
                 if constexpr (NT_IS(CASTING, none)) {
-                    nt_round_all<nt_element>(g);
+                    const float w = nt_round<nt_element>(g[i]);
+                    g[i] = NT_OFFSET != 0 ? nt_round<nt_element>(static_cast<float>(NT_OFFSET) + w) : w;
+                } else if constexpr (NT_OFFSET != 0) {
+                    g[i] += static_cast<float>(NT_OFFSET);
                 }
             }
         } else {
@@ -86,23 +83,28 @@ private:
     }
 };
 
-/// n, the normalised values, as the casting rounds them before gamma (and before the product with dy).
-template <int Count>
-NT_DEVICE void nt_normalise(float (&n)[Count], const float (&value)[Count], float rstd) {
-    const float scale = NT_IS(CASTING, none) ? nt_round<nt_element>(rstd) : rstd;
-    NT_UNROLL
-    for (int i = 0; i < Count; ++i) {
-        n[i] = value[i] * scale;
-    }
-    if constexpr (NT_IS(CASTING, llama) || NT_IS(CASTING, none)) {
-        nt_round_all<nt_element>(n);
+/// n, the normalised value, as the casting rounds it before gamma (and before the product with dy).
+NT_DEVICE float nt_normalised(float value, float rstd) {
+    if constexpr (NT_IS(CASTING, llama)) {
+        return nt_round<nt_element>(value * rstd);
+    } else if constexpr (NT_IS(CASTING, none)) {
+        return nt_round<nt_element>(value * nt_round<nt_element>(rstd));
+    } else {
+        return value * rstd;
     }
 }
 
-/// dgamma's share of a row: dy·n, as the casting rounds it.
+/// dgamma's shares of one row's columns, dy·n as the casting rounds it: two numbers at a time, as devices convert them.
 template <int Count>
-NT_DEVICE void nt_gamma_share(float (&share)[Count], const float (&value)[Count], const float (&dy)[Count], float rstd) {
-    nt_normalise(share, value, rstd);
+NT_DEVICE void nt_gamma_shares(float (&share)[Count], const float (&value)[Count], const float (&dy)[Count], float rstd) {
+    const float scale = NT_IS(CASTING, none) ? nt_round<nt_element>(rstd) : rstd;
+    NT_UNROLL
+    for (int i = 0; i < Count; ++i) {
+        share[i] = value[i] * scale;
+    }
+    if constexpr (NT_IS(CASTING, llama) || NT_IS(CASTING, none)) {
+        nt_round_all<nt_element>(share);
+    }
     NT_UNROLL
     for (int i = 0; i < Count; ++i) {
         share[i] *= dy[i];
@@ -131,10 +133,9 @@ NT_DEVICE nt_data nt_scaled(const float (&value)[nt_width], float rstd, const nt
     } else {
         float g[nt_width];
         gammas.get(chunk, access, g);
-        nt_normalise(v, value, rstd);
         NT_UNROLL
         for (int i = 0; i < nt_width; ++i) {
-            v[i] *= g[i];
+            v[i] = nt_normalised(value[i], rstd) * g[i];
         }
         out.pack(v);
     }
