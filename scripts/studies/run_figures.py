@@ -1,5 +1,6 @@
 """The figures of whole sweeps: README, results/README.md, results/h100/peers.md, docs/strategies.md and docs/history.md."""
 
+import csv
 import functools
 import math
 import statistics
@@ -59,6 +60,39 @@ def peers__floor_medians(files):
 @figure
 def peers__floor_least(files):
     return f"{min(of_sweep[0] for of_sweep in floors(files)):.2f} µs"
+
+
+# docs/cuda.md and docs/torch.md
+
+def floors_by_launches(files):
+    """Least squares over all problems of two files: µs of an empty launch are a + b / launches of a sample."""
+    found = {}
+    for row in files.passed("h200/edges.csv", "h200/peers_providers.csv"):
+        if row["floor_us"] and row["launches_per_sample"]:  # slower kernels have fewer than the problem's, and the empty launch
+            problem = tuple(row[column] for column in axis_effect.PROBLEM)
+            found[problem] = max(found.get(problem, (0, 0)), (int(row["launches_per_sample"]), float(row["floor_us"])))
+    points = [(1 / launches, us) for launches, us in found.values()]
+    mean_x, mean_y = (statistics.fmean(axis) for axis in zip(*points))
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    return mean_y - slope * mean_x, slope
+
+
+@figure
+def sample__launch(files):
+    return f"{floors_by_launches(files)[0]:.2f} µs"
+
+
+@figure
+def sample__constant(files):
+    return f"{floors_by_launches(files)[1]:.1f} µs"
+
+
+@figure
+def package__empty_less(files):
+    """Of 1x1024 and 128x1024: how much less an empty launch took in the package's process than in the sweep's."""
+    with open(files.folder / "h200/package_times.csv", newline="") as table:
+        rows = [row for row in csv.DictReader(table) if row["cols"] == "1024" and row["rows"] in ("1", "128") and row["mode"] == "forward"]
+    return span([float(row["sweep_empty_us"]) - float(row["package_empty_us"]) for row in rows], "{:.3f}") + " µs"
 
 
 # results/README.md
