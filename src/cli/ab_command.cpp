@@ -146,7 +146,6 @@ private:
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         note_failures(verdict, comparisons.front());
         const Summary summary = summarise(comparisons.front());
-        output_.write(verdict);
         if (table_.is("table")) {
             std::vector<Section> sections = comparison_sections(comparisons.front(), summary, static_cast<std::size_t>(most_));
             if (!policy_.empty()) {
@@ -160,6 +159,7 @@ private:
             print_report(comparisons.front(), summary, verdict);
         }
         output_.annotate(verdict);
+        output_.write(verdict);  // last: where it fails, what was measured has been told
         return exit_code_of(verdict);
     }
 

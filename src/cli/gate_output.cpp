@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "cli/output.h"
@@ -15,6 +17,15 @@
 
 namespace normtune::cli {
 namespace {
+
+/// Ahead of what takes long: a report that its folder has no place for.
+void require_writable(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (path.empty() || access(path.c_str(), W_OK) == 0 || access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) {
+        return;
+    }
+    throw InputError(fmt::format("{}: cannot be written: {}", path, system_reason(errno)));
+}
 
 /// GitHub's runner names a file that each step adds to; elsewhere there is none.
 void add_to_step_summary(const std::string& text) {
@@ -41,6 +52,9 @@ void GateOutput::declare(OptionSet& options) {
 void GateOutput::require_apart(std::span<const std::string> inputs) const {
     require_not_a_result(junit_, inputs, "JUnit XML");
     require_not_a_result(markdown_, inputs, "markdown");
+    for (const std::string& path : {junit_, markdown_}) {
+        require_writable(path);
+    }
     if (!junit_.empty() && std::filesystem::path(junit_).lexically_normal() == std::filesystem::path(markdown_).lexically_normal()) {
         throw InputError(fmt::format("--junit and --markdown are one file, {}; give two", junit_));
     }

@@ -30,20 +30,25 @@ constexpr std::array<std::string_view, 3> tables{
     "PRIMARY KEY (trial, run)) WITHOUT ROWID"};
 constexpr sqlite::FileFormat format{0x6e746869, 1, "history", tables};  // "nthi"
 
+// A run that is there keeps what is known of it: only what a label says anew, and what was empty, is put in its place.
 constexpr std::string_view put_run =
     "INSERT INTO runs (started, device, device_id, has_uuid, backend, arch, driver, compiler, revision, source) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (started, device, device_id) DO UPDATE SET has_uuid = excluded.has_uuid, "
-    "backend = excluded.backend, arch = excluded.arch, driver = excluded.driver, compiler = excluded.compiler, "
-    "revision = excluded.revision, source = excluded.source RETURNING id";
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (started, device, device_id) DO UPDATE SET has_uuid = excluded.has_uuid, "
+    "backend = coalesce(nullif(excluded.backend, ''), backend), arch = coalesce(nullif(excluded.arch, ''), arch), "
+    "driver = CASE WHEN ?11 OR driver = '' THEN excluded.driver ELSE driver END, "
+    "compiler = CASE WHEN ?12 OR compiler = '' THEN excluded.compiler ELSE compiler END, "
+    "revision = CASE WHEN ?13 OR revision = '' THEN excluded.revision ELSE revision END, source = excluded.source RETURNING id";
 constexpr std::string_view put_trial =
     "INSERT INTO trials (device, problem, provider, configuration, cold, sites) VALUES (?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (device, problem, provider, configuration, cold) DO UPDATE SET sites = excluded.sites RETURNING id";
+// results.csv of a run whose results.json is there has less, and rounded: it changes nothing.
 constexpr std::string_view put_point =
     "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (trial, run) DO UPDATE SET code = excluded.code, "
     "p20_us = excluded.p20_us, p50_us = excluded.p50_us, p80_us = excluded.p80_us, low_us = excluded.low_us, "
     "high_us = excluded.high_us, floor_us = excluded.floor_us, copy_us = excluded.copy_us, rank = excluded.rank "
     "WHERE (code, p20_us, p50_us, p80_us, low_us, high_us, floor_us, copy_us, rank) IS NOT (excluded.code, excluded.p20_us, "
-    "excluded.p50_us, excluded.p80_us, excluded.low_us, excluded.high_us, excluded.floor_us, excluded.copy_us, excluded.rank)";
+    "excluded.p50_us, excluded.p80_us, excluded.low_us, excluded.high_us, excluded.floor_us, excluded.copy_us, excluded.rank) "
+    "AND NOT (low_us IS NOT NULL AND excluded.low_us IS NULL AND abs(p50_us - excluded.p50_us) <= 0.001 * p50_us)";
 constexpr std::string_view run_columns = "started, device, device_id, has_uuid, backend, arch, driver, compiler, revision, source";
 
 /// The columns from `first` on.
@@ -145,6 +150,9 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
         for (const std::string& text : {run.backend, run.arch, run.driver, run.compiler, run.revision, run.source}) {
             run_row.bind(next++, text);
         }
+        run_row.bind(next++, std::int64_t{run.driver_is_label});
+        run_row.bind(next++, std::int64_t{run.compiler_is_label});
+        run_row.bind(next++, std::int64_t{run.revision_is_label});
         const std::int64_t run_id = number_of(run_row);
         const std::int64_t from = database_->number("SELECT total_changes()");
         std::int64_t trial_rows = 0;

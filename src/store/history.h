@@ -27,7 +27,10 @@ struct HistoryRun {
     std::string driver;
     std::string compiler;
     std::string revision;
-    std::string source;  // the file that it was read from
+    std::string source;            // the file that it was read from
+    bool driver_is_label = false;  // as the caller named it, not the file: takes the place of what a history has
+    bool compiler_is_label = false;
+    bool revision_is_label = false;
 };
 
 /// What is followed from run to run.

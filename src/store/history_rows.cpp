@@ -93,6 +93,7 @@ HistoryRun run_of(const Record& record, const Results& results, const std::strin
     label(run.driver, labels.driver);
     label(run.compiler, labels.compiler);
     label(run.revision, labels.revision);
+    note_labels(run, labels);
     return run;
 }
 

@@ -21,6 +21,13 @@ struct HistoryLabels {
     std::string revision;
 };
 
+/// What of the run is as the labels say.
+inline void note_labels(HistoryRun& run, const HistoryLabels& labels) {
+    run.driver_is_label = !labels.driver.empty();
+    run.compiler_is_label = !labels.compiler.empty();
+    run.revision_is_label = !labels.revision.empty();
+}
+
 struct HistoryInput {
     std::vector<HistoryBatch> batches;  // one a device
     std::vector<std::string> remarks;   // what is not as usual, a line each

@@ -336,6 +336,7 @@ HistoryInput parse_benchmarks(std::string_view text, const std::string& file, co
             *text_of = *wanted;
         }
     }
+    note_labels(run, labels);
     if (run.started.empty()) {
         throw InputError(fmt::format("{}: it does not say when it was measured; give --started 2026-11-20T23:59:59Z", file));
     }

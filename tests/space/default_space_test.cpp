@@ -3,6 +3,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,9 +56,34 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
     }
 }
 
+// Rows that are no multiple of 16 bytes, too wide for a program, or without gamma: each rule takes what a later one would have kept, and
+// where one takes all that is left, it is lifted with all it would have taken elsewhere.
+TEST(DefaultSpace, HasSomeOfEveryShapeAndNotThousands) {
+    if (testing::sanitized) {
+        GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
+    }
+    constexpr std::size_t many = 1000;
+    const SearchSpace space = load_space("default");
+    const DeviceInfo device = describe_architecture("sm_90");
+    for (const std::string_view of :
+         {"rms_norm/forward", "fused_add_rms_norm/forward", "rms_norm/backward", "fused_add_rms_norm/backward"}) {
+        for (const std::string_view more : {"bf16/llama/{}x{}", "fp32/llama/{}x{}", "bf16/llama/{}x{}/weightless"}) {
+            for (const int rows : {1, 8192}) {
+                for (const int cols : {1001, 4098, 5001, 8193, 14338, 16385, 32770, 65537, 131072, 200002}) {
+                    const std::string key = fmt::format("{}/{}", of, fmt::format(fmt::runtime(more), rows, cols));
+                    const std::size_t kept =
+                        plan_problem(parse_problem_key(key), space, backend_traits(device.backend), device, false, {}).kept;
+                    EXPECT_GT(kept, 0U) << key;
+                    EXPECT_LT(kept, many) << key;
+                }
+            }
+        }
+    }
+}
+
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
 // backward_vectors, wide_rows; results/h200: evict_last, kept_rows_wide, backward_fifths, backward_hints, beside_hints, forward_ahead,
-// forward_fifths, incoming_ds, forward_stages).
+// forward_fifths, incoming_ds, forward_stages, beside_wider, beside_widest).
 TEST(DefaultSpace, HasWhatWiderSpacesFound) {
     if (testing::sanitized) {
         GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
@@ -87,6 +113,15 @@ TEST(DefaultSpace, HasWhatWiderSpacesFound) {
          "w8.t256.r1.row.shared.even.persistent_strided" + kept + ".s3.tile16x256x4.c16.ds_direct"},
         {"backward/bf16/llama/8192x5120",
          "w16.t256.r2.row.registers.even.persistent_strided.gamma_hoisted.v8.ld_cg.st_evict_last.s3.cooperative.tile256x32x16"},
+        {"backward/bf16/llama/1024x3072", "w4.t128.r1.row.registers.masked.per_row.gamma_before.beside.parts8.pc8"},
+        {"backward/bf16/llama/3072x1536", "w4.t128.r1.row.registers.masked.per_row.gamma_before.beside.parts16.pc8"},
+        {"backward/bf16/llama/768x2048", "w8.t256.r1.row.registers.even.per_row.gamma_before.v8.beside.parts8.pc8"},
+        {"backward/bf16/llama/922x5120", "w8.t256.r1.row.registers.masked.per_row.gamma_before.beside.tile64x128x4.parts4.pc4"},
+        {"backward/bf16/llama/1024x8192", "w4.t128.r1.row.registers.even.per_row.gamma_before.beside.tile128x64x4.c2"},
+        {"backward/bf16/llama/614x10240", "w8.t256.r1.row.registers.masked.per_row.gamma_before.beside.tile64x128x4.c2"},
+        {"backward/bf16/llama/512x16384", "w4.t128.r1.row.registers.even.per_row.gamma_before.beside.c4"},
+        {"backward/bf16/llama/512x32768", "w4.t128.r1.row.registers.even.per_row.gamma_before.beside.tile32x128x4.c8"},
+        {"backward/bf16/llama/128x65536", "w4.t128.r1.row.registers.even.per_row.gamma_before.beside.tile32x128x4.c16"},
         {"backward/bf16/llama/128x4096", "w8.t256.r1.row.registers.even.per_row.gamma_before.v8.ld_streaming.beside.tile128x64x4"},
         {"backward/bf16/llama/4096x32768", "w8.t256.r1.row.shared.even.persistent_strided.p2" + kept + ".s3.published.tile32x128x4.c8"},
         {"backward/bf16/llama/32768x128",

@@ -121,6 +121,36 @@ TEST(History, TheSameTwiceIsThereOnce) {
     EXPECT_EQ(HistoryStore::open(path)->read({}).series[1].nights[0].times.p50_us, 20);
 }
 
+// results.json of a night, a label that the caller gives it later, and then its results.csv, which knows less.
+TEST(History, ARunThatIsThereLosesNothing) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    HistoryBatch whole = night(7);
+    whole.run.compiler = "GCC 12";
+    whole.run.revision = "of the file";
+    whole.points[0].times.low_us = whole.points[0].times.p50_us - 0.1;
+    whole.points[0].times.high_us = whole.points[0].times.p50_us + 0.1;
+    add(path, {whole});
+    HistoryBatch labelled = whole;
+    labelled.run.revision = "of the caller";
+    labelled.run.revision_is_label = true;
+    add(path, {labelled});
+    HistoryBatch less = night(7);
+    less.run.compiler = "";
+    less.run.revision = "";
+    less.points[0].times.p50_us *= 1.0001;
+    less.points[0].times.low_us = less.points[0].times.high_us = std::numeric_limits<double>::quiet_NaN();
+    const HistoryAdded again = add(path, {less});
+    EXPECT_EQ(again.replaced, 0);
+    EXPECT_EQ(again.same, 3);
+    add(path, {whole});
+    const History history = HistoryStore::open(path)->read({});
+    ASSERT_EQ(history.runs.size(), 1U);
+    EXPECT_EQ(history.runs[0].compiler, "GCC 12");
+    EXPECT_EQ(history.runs[0].revision, "of the caller");
+    EXPECT_EQ(history.series[0].nights[0].times.low_us, whole.points[0].times.low_us);
+}
+
 TEST(History, RefusesWhatIsNoHistory) {
     const TemporaryFolder folder;
     const std::string path = folder.path() + "/h.sqlite3";
