@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -179,10 +180,22 @@ bool ran_to_its_end(const ProblemRanking& ranking) {
            !ranking.winner->measurement->final_rounds_us.empty();
 }
 
+/// What a resumed sweep compares, with a store or none; empty where it cannot be told.
+std::string digest_or_none(const DeviceInfo& device, const std::string& script) {
+    try {
+        return kernels_digest(device, script);
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 SweepStore::SweepStore(const SweepOptions& options, const DeviceInfo& device, ProgressSink& sink)
     : options_(options), sink_(sink), usable_(!options.store.empty() && !options.verify_only) {
+    if (!usable_) {
+        identity_.kernels = digest_or_none(device, options.replay_script);
+    }
     use([&] {
         identity_ = {device.backend,
                      device.name,

@@ -19,7 +19,7 @@ public:
     /// All references outlive it. `options` are those of the shard: its problems are those of `plans` below.
     SweepStore(const SweepOptions& options, const DeviceInfo& device, ProgressSink& sink);
 
-    /// Digest of the kernels that this run has, for the journal's header; empty without a store.
+    /// Digest of the kernels that this run has, for the journal's header.
     const std::string& kernels() const { return identity_.kernels; }
     /// Narrows the plans of problems that need not be run to what the store has of them. Only a new sweep that races
     /// and need not be fresh asks: a resumed one goes on with what it began.

@@ -301,6 +301,19 @@ TEST(SweepStore, ResumedWithOtherKernelsItSaysSo) {
     EXPECT_EQ(told(), 1);
 }
 
+TEST(SweepStore, ResumedWithOtherKernelsItSaysSoWithoutAStore) {
+    const TemporaryFolder folder;
+    RecordingSink sink;
+    journal_from_the_store(folder, sink);
+    SweepOptions resumed = options_from_journal(folder.path("second"));
+    resumed.store.clear();
+    folder.write("script.yaml", std::string(noisy_script) + "seed: 3");
+    run_sweep(resumed, sink);
+    EXPECT_EQ(std::ranges::count_if(sink.warnings,
+                                    [](const std::string& line) { return line.starts_with("goes on with another build of the kernels"); }),
+              1);
+}
+
 TEST(SweepStore, ShardsThatTakeFromTheStoreMergeToTheWholeSweep) {
     const TemporaryFolder folder;
     RecordingSink sink;
