@@ -23,9 +23,14 @@ NT_DEVICE void nt_group_barrier(int, int) { nt_barrier(); }
 NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+v"(word)); }
 NT_DEVICE unsigned nt_float_bits(float v) { return __builtin_bit_cast(unsigned, v); }
 NT_DEVICE float nt_bits_float(unsigned v) { return __builtin_bit_cast(float, v); }
-NT_DEVICE float nt_shuffle_xor(float v, int mask) {
-    const int lane = static_cast<int>(__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)));
-    return nt_bits_float(static_cast<unsigned>(__builtin_amdgcn_ds_bpermute((lane ^ mask) << 2, static_cast<int>(nt_float_bits(v)))));
+NT_DEVICE int nt_lane_of_warp() { return static_cast<int>(__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u))); }
+NT_DEVICE float nt_shuffle(float v, int from) {
+    return nt_bits_float(static_cast<unsigned>(__builtin_amdgcn_ds_bpermute(from << 2, static_cast<int>(nt_float_bits(v)))));
+}
+NT_DEVICE float nt_shuffle_xor(float v, int mask) { return nt_shuffle(v, nt_lane_of_warp() ^ mask); }
+template <int Lanes>
+NT_DEVICE float nt_shuffle_from(float v, int from) {
+    return nt_shuffle(v, nt_lane_of_warp() / Lanes * Lanes + from);
 }
 NT_DEVICE float nt_rsqrt(float v) { return __builtin_amdgcn_rsqf(v); }
 NT_DEVICE float nt_from_fp16(unsigned bits) { return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<unsigned short>(bits))); }

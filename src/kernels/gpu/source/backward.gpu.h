@@ -4,9 +4,12 @@
 /// m = dy·g, as the casting rounds it.
 NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_IS(CASTING, none) ? nt_round<nt_element>(dy * g) : dy * g; }
 
-/// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not.
+/// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not. A request of each step is handed on from
+/// register to register, which waits for it one step after it was made. Over larger clusters, whose steps are short, that came too soon: there
+/// each lane asks for another step's, as many steps ahead (docs/gpu_kernels.md).
+NT_CONSTANT constexpr bool nt_scales_of_many_steps() { return NT_CLUSTER > 2 && NT_STAGES > 2; }
 struct nt_scales {
-    static constexpr int depth = nt_ahead ? NT_STAGES - 1 : 1;
+    static constexpr int depth = nt_scales_of_many_steps() ? 2 : nt_ahead ? NT_STAGES - 1 : 1;
     const float* rstd;
     const nt_walk& walk;
     float now[nt_held_rows];
@@ -15,21 +18,24 @@ struct nt_scales {
     NT_DEVICE nt_scales(const float* rstd_, const nt_walk& walk_) : rstd(rstd_), walk(walk_) {
         if constexpr (nt_ahead) {
             NT_UNROLL
-            for (int step = 0; step < depth; ++step) {
-                load(ahead[step], step);
+            for (int i = 0; i < depth; ++i) {
+                load(ahead[i], nt_scales_of_many_steps() ? i * NT_WARP_SIZE + lane() : i);
             }
         }
     }
     NT_DEVICE void open(int step) {
-        if constexpr (nt_ahead) {
+        if constexpr (nt_scales_of_many_steps()) {
+            const int at = step % NT_WARP_SIZE;
+            if (at == 0 && step > 0) {
+                hand_on(ahead[0]);
+                load(ahead[depth - 1], step + NT_WARP_SIZE + lane());
+            }
             NT_UNROLL
             for (int held = 0; held < nt_held_rows; ++held) {
-                now[held] = ahead[0][held];
-                NT_UNROLL
-                for (int i = 0; i + 1 < depth; ++i) {
-                    ahead[i][held] = ahead[i + 1][held];
-                }
+                now[held] = nt_shuffle_from<NT_WARP_SIZE>(ahead[0][held], at);
             }
+        } else if constexpr (nt_ahead) {
+            hand_on(now);
             load(ahead[depth - 1], step + depth);
         } else {
             load(now, step);
@@ -37,6 +43,18 @@ struct nt_scales {
     }
 
 private:
+    NT_DEVICE static int lane() { return nt_thread() % NT_WARP_SIZE; }
+    /// The first of those ahead, and all others one place further.
+    NT_DEVICE void hand_on(float (&to)[nt_held_rows]) {
+        NT_UNROLL
+        for (int held = 0; held < nt_held_rows; ++held) {
+            to[held] = ahead[0][held];
+            NT_UNROLL
+            for (int i = 0; i + 1 < depth; ++i) {
+                ahead[i][held] = ahead[i + 1][held];
+            }
+        }
+    }
     NT_DEVICE void load(float (&to)[nt_held_rows], int step) const {
         NT_UNROLL
         for (int held = 0; held < nt_held_rows; ++held) {

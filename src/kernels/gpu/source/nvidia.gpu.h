@@ -48,6 +48,14 @@ NT_DEVICE float nt_shuffle_xor(float v, int mask) {
     return out;
 }
 
+/// What lane `from` of each `Lanes` lanes has.
+template <int Lanes>
+NT_DEVICE float nt_shuffle_from(float v, int from) {
+    float out;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, %3, 0xffffffff;" : "=f"(out) : "f"(v), "r"(from), "n"((32 - Lanes) << 8 | 31));
+    return out;
+}
+
 // The compiler may assume nothing about the word from here on.
 NT_DEVICE void nt_forget(unsigned& word) { asm volatile("" : "+r"(word)); }
 NT_DEVICE unsigned nt_float_bits(float v) {

@@ -28,6 +28,7 @@ void emulation_warp_barrier(const char* file, int line);
 void nt_share_barriers();
 void nt_send(float* to, unsigned long long* barrier, int rank, float v);
 float emulation_shuffle_xor(float v, int mask, const char* file, int line);
+float emulation_shuffle_from(float v, int from, int lanes, const char* file, int line);
 
 void emulation_load(void* to, const void* from, int bytes);
 void emulation_store(void* to, const void* from, int bytes);
@@ -88,6 +89,10 @@ inline void nt_warp_barrier(EMULATION_HERE) {
 }
 inline float nt_shuffle_xor(float v, int mask, EMULATION_HERE) {
     return emulation_shuffle_xor(v, mask, file, line);
+}
+template <int Lanes>
+float nt_shuffle_from(float v, int from, EMULATION_HERE) {
+    return emulation_shuffle_from(v, from, Lanes, file, line);
 }
 inline void nt_bulk_wait(unsigned long long* barrier, unsigned parity, EMULATION_HERE) {
     emulation_bulk_wait(barrier, parity, file, line);

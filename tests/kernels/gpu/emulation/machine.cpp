@@ -276,20 +276,29 @@ void Machine::warp_barrier(Site site) {
 }
 
 float Machine::shuffle_xor(float value, int mask, Site site) {
-    Program& program = *current_->program;
-    current_->value = value;
     const int lane = current_->index % request_.warp_size;
-    if ((lane ^ mask) >= request_.warp_size) {
-        fail(fmt::format("shuffles with lane {}, beyond its warp, at {}", lane ^ mask, text(site)));
+    return shuffle(value, lane ^ mask, mask, site);
+}
+
+float Machine::shuffle_from(float value, int from, int lanes, Site site) {
+    const int lane = current_->index % request_.warp_size;
+    return shuffle(value, lane / lanes * lanes + from, from, site);
+}
+
+float Machine::shuffle(float value, int from, int detail, Site site) {
+    if (from >= request_.warp_size) {
+        fail(fmt::format("shuffles with lane {}, beyond its warp, at {}", from, text(site)));
     }
-    Meeting& meeting = program.warps[static_cast<std::size_t>(current_->index / request_.warp_size)];
-    if (meet(meeting, request_.warp_size, mask, "shuffle", site)) {
+    current_->value = value;
+    current_->from = from;
+    Meeting& meeting = current_->program->warps[static_cast<std::size_t>(current_->index / request_.warp_size)];
+    if (meet(meeting, request_.warp_size, detail, "shuffle", site)) {
         std::vector<float> values(static_cast<std::size_t>(request_.warp_size));
         for (const Thread* thread : meeting.waiting) {
             values[static_cast<std::size_t>(thread->index % request_.warp_size)] = thread->value;
         }
         for (Thread* thread : meeting.waiting) {
-            thread->value = values[static_cast<std::size_t>((thread->index % request_.warp_size) ^ mask)];
+            thread->value = values[static_cast<std::size_t>(thread->from)];
         }
         leave(meeting);
     }

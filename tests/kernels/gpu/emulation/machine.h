@@ -74,6 +74,8 @@ public:
     /// those of bulk copies.
     void send(float* to, void* barrier, int rank, float value);
     float shuffle_xor(float value, int mask, Site site);
+    /// What lane `from` of each `lanes` lanes has.
+    float shuffle_from(float value, int from, int lanes, Site site);
     void access(const void* at, std::size_t bytes, AccessKind kind, std::uint32_t copy = 0);
     /// Of a vector: it must lie at a multiple of its size.
     void vector_access(const void* at, std::size_t bytes, AccessKind kind);
@@ -125,6 +127,7 @@ private:
         bool arrived = false;                             // at the cluster's barrier, and has not waited yet
         int cluster_barriers = 0;                         // that it has passed
         float value = 0;                                  // that it hands over in a shuffle, then what it gets
+        int from = 0;                                     // the lane of its warp whose value it gets
         std::vector<std::vector<PendingCopy>> copies;     // by group; the last group is not committed yet
         std::vector<std::vector<BulkBytes>> bulk_stores;  // that may still be read; groups as above
     };
@@ -170,6 +173,7 @@ private:
     void run_thread(Thread& thread);
     static void enter();
     bool meet(Meeting& meeting, int expected, int detail, const char* kind, Site site);
+    float shuffle(float value, int from, int detail, Site site);
     void leave(Meeting& meeting);
     [[noreturn]] void fail(const std::string& what);
     std::string who(const Thread& thread) const;

@@ -72,6 +72,9 @@ void nt_send(float* to, unsigned long long* barrier, int rank, float v) {
 float emulation_shuffle_xor(float v, int mask, const char* file, int line) {
     return machine().shuffle_xor(v, mask, {file, line});
 }
+float emulation_shuffle_from(float v, int from, int lanes, const char* file, int line) {
+    return machine().shuffle_from(v, from, lanes, {file, line});
+}
 
 void emulation_access(const void* p, int bytes, int write) {
     access(p, static_cast<std::size_t>(bytes), write != 0 ? AccessKind::write : AccessKind::read);
