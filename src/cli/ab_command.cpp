@@ -72,6 +72,11 @@ public:
         }
         output_.require_apart({});
         const Policy policy = read_policy();
+        std::vector<std::string> headings = comparison_headings(policy.metrics.front());
+        if (!policy_.empty()) {
+            std::ranges::move(gate_headings(), std::back_inserter(headings));
+        }
+        table_.require_order(headings);
         AbSide before = read_ab_side(before_, "before", before_python_);
         AbSide after = read_ab_side(after_, "after", after_python_);
         require_two_sides(before, after);

@@ -86,6 +86,9 @@ public:
             audits.push_back(audit(runs, heuristics_, rules));
             tell_repeats(audits.back().repeats);
             if (measure_) {
+                if (!table_.is("json")) {
+                    (void)table_.text(audit_sections(audits));  // a wrong --sort is told ahead
+                }
                 judge_measuring(runs, device_.wish(), {"normtune", "audit", "--measure"}, progress_on_stderr(quiet_),
                                 [&](std::span<const Results> fresh) {
                                     audits.back() = audit(runs, heuristics_, rules, fresh);

@@ -96,6 +96,9 @@ public:
         const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
         Fits fits = fitted(runs, traits);
         if (measure_) {
+            if (!code) {
+                (void)table_.text(fit_sections(fits.fits));  // a wrong --sort is told ahead
+            }
             judge_measuring(runs, device_.wish(), {"normtune", "fit", "--measure"}, progress_on_stderr(quiet_),
                             [&](std::span<const Results> fresh) {
                                 fits = fit(runs, settings_, traits, fresh);

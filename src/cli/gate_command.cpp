@@ -58,6 +58,7 @@ public:
         constexpr std::size_t day_length = 10;  // "2026-11-20"
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         if (confirm_) {
+            table_.require_order(gate_headings());
             confirm_suspects(verdict, policy, baseline, device_.wish(), progress_on_stderr(quiet_));
         }
         const std::string out = table_.text(gate_sections(verdict));

@@ -38,6 +38,7 @@ public:
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
+        table_.require_order(headings_of({noisier_columns}));
         Work work = selection_.work();
         const DeviceChoice device = device_.choose();
         const std::string folder = create_run_folder(out_);

@@ -155,7 +155,7 @@ Section outcomes_section(const Results& results) {
         }
         ++count_of(entry->second, record.outcome);
     }
-    Section section{"", Table("problem|>trials|>passed|others"), ""};
+    Section section{"", Table(outcome_columns), ""};
     for (const std::string& key : order) {
         Counts& of_problem = counts[key];
         section.table.add(

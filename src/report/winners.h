@@ -39,6 +39,9 @@ Section winners_section(const std::vector<Winner>& winners);
 std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way = {});
 std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
 
+/// All that these tables may have.
+std::vector<std::string> winners_headings();
+
 /// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device; `prices`:
 /// what taking these and no others costs.
 std::string winners_json(std::span<const Results> runs, const Proposal* proposal = nullptr, std::span<const PricedLadder> prices = {});
