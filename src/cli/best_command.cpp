@@ -200,7 +200,7 @@ private:
         }
         filter_.cold = !hot_;
         std::vector<Results> all;
-        std::vector<DeviceWinners> devices = newest_winners(store->all(), filter_);
+        std::vector<DeviceWinners> devices = newest_winners(store->all(complain), filter_);
         std::map<std::string, int> parts;  // of each name
         for (const DeviceWinners& device : devices) {
             ++parts[device.results.environment.device.name];
