@@ -123,9 +123,12 @@ void say_incomplete(Section& section, const std::vector<Winner>& leaders, const 
     }
 }
 
-Section leaders_section(const std::vector<Winner>& leaders) {
-    Section section{"Best so far", Table(leader_columns),
-                    "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
+Section leaders_section(const std::vector<Winner>& leaders, bool of_two_versions) {
+    Section section{
+        of_two_versions ? "Least p50" : "Best so far", Table(leader_columns),
+        of_two_versions
+            ? "The run is of normtune ab, which compares two versions side by side: no finals are held, and there is no winner.\n"
+            : "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
     for (const Winner& leader : leaders) {
         const Measurement& measurement = *leader.record->measurement;
         section.table.add({leader.record->problem.key(), leader.record->candidate.identity(), three_digits(measurement.p50_us),
@@ -152,7 +155,7 @@ Section winners_section(const std::vector<Winner>& winners) {
 
 std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way) {
     if (under_way.empty()) {
-        return winners_sections(find_winners(results), find_leaders(results));
+        return winners_sections(find_winners(results), find_leaders(results), of_two_versions(results));
     }
     Results all = results;
     std::set<std::string> incomplete;
@@ -166,13 +169,13 @@ std::vector<Section> winners_sections(const Results& results, std::span<const Re
     return out;
 }
 
-std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders) {
+std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders, bool of_two_versions) {
     std::vector<Section> out;
     if (!winners.empty()) {
         out.push_back(winners_section(winners));
     }
     if (!leaders.empty()) {
-        out.push_back(leaders_section(leaders));
+        out.push_back(leaders_section(leaders, of_two_versions));
     }
     if (out.empty()) {
         out.push_back({"", Table(), "No winners: no configuration was measured.\n"});

@@ -81,6 +81,12 @@ def reports(checks):
     checks.run(f"normtune ab old_vendor w8.t256.r1.row.registers.masked.per_row {REPLAY} equal.yaml --out mixed", 0, "1 same")
 
 
+def as_results(checks):
+    """Its folder is no sweep that was cut off."""
+    out = checks.run("normtune best e", 0, "The run is of normtune ab", "Least p50")
+    checks.expect("come to its end" not in out and "so far" not in out, out)
+
+
 def trees(checks):
     checks.run(f"normtune ab old_tree new_tree {REPLAY} slower.yaml --out tree", 1, "2 slower", "sub.two:norm_v2")
     checks.folder.run("rm -r new_tree/one")
@@ -210,7 +216,7 @@ def main():
     with harness.Folder(arguments.normtune) as folder:
         checks = Checks(folder)
         copies(checks)
-        for part in (verdicts, reports, trees, together, failures, refusals, interrupted, gate, planted):
+        for part in (verdicts, as_results, reports, trees, together, failures, refusals, interrupted, gate, planted):
             part(checks)
     return 1 if checks.failed else 0
 
