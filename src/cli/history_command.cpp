@@ -50,7 +50,7 @@ public:
         options.one("--device-name", text("NAME", device_),
                     "Only devices of this name, a pattern;\nadd and import: what the device is called");
         options.one("--run", text("TIME", run_), "Of export: the run that began then (default: the newest)");
-        options.one("-o,--output", file(output_), "Of export, and of trend as html: write this file instead of stdout");
+        options.one("-o,--output", file(output_), "Of export, and of trend as html: write this file instead of stdout (-)");
         table_.declare(options, {"html", "bmf", "google-benchmark"},
                        "json: schemas/history.schema.json; markdown: for a comment;\ntrend: html, a page with each series drawn (-o "
                        "trend.html);\nexport: bmf, which it has without this, or google-benchmark");
@@ -208,7 +208,7 @@ private:
         const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
         if (table_.is("html")) {
             table_.require_no_order();
-            write([&](TextSink& out) { write_trend_page(out, history, trend); });
+            write_output(output_, [&](TextSink& out) { write_trend_page(out, history, trend); });
         } else if (table_.is("json") || table_.is("markdown")) {
             table_.require_no_order();
             print_data(table_.is("json") ? trend_json(history, trend) : trend_markdown(history, trend));
@@ -229,18 +229,8 @@ private:
             complain(remark);
         }
         const std::string json = table_.is("google-benchmark") ? google_benchmark_json(*batch) : bencher_json(*batch);
-        write([&](TextSink& out) { out += json; });
+        write_output(output_, [&](TextSink& out) { out += json; });
         return ExitCode::good;
-    }
-
-    void write(const std::function<void(TextSink&)>& make) const {
-        if (!output_.empty()) {
-            write_file_atomically(output_, make);
-            return;
-        }
-        TextSink out(print_data);
-        make(out);
-        out.flush();
     }
 
     std::optional<Action> action_;

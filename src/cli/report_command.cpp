@@ -125,16 +125,10 @@ private:
     }
 
     void write(const std::function<void(TextSink&)>& make) const {
-        if (out_ != "-") {
-            write_file_atomically(out_, make);
-            return;
-        }
-        if (format_ == "png" && is_terminal(stdout)) {
+        if (out_ == "-" && format_ == "png" && is_terminal(stdout)) {
             throw InputError("a picture is nothing that a terminal shows; give -o FILE");
         }
-        TextSink out(print_data);
-        make(out);
-        out.flush();
+        write_output(out_, make);
     }
 
     RecordFiles files_;

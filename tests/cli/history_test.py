@@ -89,6 +89,8 @@ def trends(folder, check):
 
 
 def exchanges(folder, check):
+    result = folder.run("normtune history export -o - && normtune history trend --format html -o - | tail -1")
+    check.that(result.stdout.startswith(b"{") and result.stdout.rstrip().endswith(b"</html>") and not (folder.work / "-").exists(), "stdout", result)
     points = []
     for name, started in (("bmf", "--started 2026-09-30T02:00:00Z --device-name 'NVIDIA H100 80GB HBM3'"), ("google-benchmark", "")):
         result = folder.run(
