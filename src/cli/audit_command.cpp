@@ -12,6 +12,7 @@
 #include "report/axis_report.h"
 #include "report/transfer_report.h"
 #include "run/remeasure.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -82,7 +83,7 @@ public:
             for (const Results& run : runs) {
                 trials += run.records.size();
             }
-            const Notice notice(fmt::format("judging {} trials by {} rules", trials, rules.size()));
+            const Notice notice(fmt::format("judging {} by {}", counted(trials, "trial"), counted(rules.size(), "rule")));
             audits.push_back(audit(runs, heuristics_, rules));
             tell_repeats(audits.back().repeats);
             if (measure_) {

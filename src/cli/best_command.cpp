@@ -20,6 +20,7 @@
 #include "store/stored_results.h"
 #include "support/escape.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -207,8 +208,9 @@ private:
         }
         for (DeviceWinners& device : devices) {
             const DeviceInfo& info = device.results.environment.device;
-            headings_.push_back(fmt::format("{} ({}, {}{})", info.name, info.arch, backend_names.name(info.backend),
-                                            parts[info.name] > 1 ? fmt::format(", {} compute units", info.compute_units) : ""));
+            headings_.push_back(
+                fmt::format("{} ({}, {}{})", info.name, info.arch, backend_names.name(info.backend),
+                            parts[info.name] > 1 ? ", " + counted(static_cast<std::uint64_t>(info.compute_units), "compute unit") : ""));
             older_ += device.older;
             all.push_back(std::move(device.results));
         }

@@ -17,6 +17,7 @@
 #include "support/clock.h"
 #include "support/config_file.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 #include "support/text_sink.h"
 #include "trial/field.h"
 
@@ -149,9 +150,9 @@ private:
         for (const std::string& remark : remarks) {
             complain(remark);
         }
-        std::string line = fmt::format("{} trials added to {}", added.fresh, database_);
+        std::string line = fmt::format("{} added to {}", counted(added.fresh, "trial"), database_);
         line += added.replaced > 0 ? fmt::format(", {} replaced", added.replaced) : "";
-        line += added.same > 0 ? fmt::format(", {} were there already", added.same) : "";
+        line += added.same > 0 ? fmt::format(", {} {} there already", added.same, added.same == 1 ? "was" : "were") : "";
         print(line + "\n");
         return ExitCode::good;
     }

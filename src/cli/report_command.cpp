@@ -10,6 +10,7 @@
 #include "report/page/plot_png.h"
 #include "report/page/plot_svg.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 #include "support/text_sink.h"
 
 namespace normtune::cli {
@@ -72,7 +73,7 @@ private:
             std::erase_if(results.plans, [&](const PlanSummary& plan) { return !matches_pattern(problem_, plan.problem_key); });
             require_some(results.records.empty());
         }
-        const Notice notice(fmt::format("drawing {} trials", results.records.size()));
+        const Notice notice("drawing " + counted(results.records.size(), "trial"));
         const RunView view(results);
         if (format_ == "html") {
             write([&](TextSink& out) { write_run_page(out, view, files_.names().front()); });

@@ -6,6 +6,7 @@
 #include "judge/comparable.h"
 #include "report/comparison_report.h"
 #include "support/escape.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -16,8 +17,8 @@ std::string group_name(const RatioGroup& group) {
 
 std::string side_text(const ResultRows& side) {
     const std::string devices = value_names(side, Facet::device);
-    return fmt::format("{} ({} rows{}{})", for_terminal(side.name), grouped(side.rows.size()), devices.empty() ? "" : ", ",
-                       for_terminal(devices));
+    return fmt::format("{} ({} {}{}{})", for_terminal(side.name), grouped(side.rows.size()), plural(side.rows.size(), "row"),
+                       devices.empty() ? "" : ", ", for_terminal(devices));
 }
 
 constexpr std::string_view extreme_columns = "extremes|problem|configuration|>change|>interval";
