@@ -43,7 +43,7 @@ def verdicts(checks):
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy default --out p", 1, "fail: gate default")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} equal.yaml --policy default --out q", 0, "pass: gate default")
     # With a policy every format says what the exit code does.
-    checks.write("wide.yaml", "name: wide\nthresholds:\n  - {percent: 10}\n")
+    checks.write("wide.yaml", "name: wide\nthresholds:\n  - {problem: '*', percent: 10}\n")
     for policy, code, result, verdict in (("default", 1, "fail", "slower"), ("wide.yaml", 0, "pass", "same")):
         command = f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy {policy} --out {result}_"
         document = json.loads(checks.run(f"{command}json --format json", code))
