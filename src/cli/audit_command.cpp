@@ -41,11 +41,11 @@ public:
         options.flag("--quiet", "No progress", quiet_);
         table_.declare(options, {},
                        "json: schemas/audit.schema.json, of --axis schemas/axis.schema.json, of --transfer schemas/transfer.schema.json");
-        options.example("normtune audit results/run-20261120-120000");
+        options.example(fmt::format("normtune audit {}", example_run));
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --axis block_size");
         options.example("normtune audit --transfer h100.json h200.json");
-        options.example("normtune audit results/run-20261120-120000 --measure");
+        options.example(fmt::format("normtune audit {} --measure", example_run));
         options.example("normtune audit results.json --space my_space.yaml --format markdown");
     }
 

@@ -47,12 +47,12 @@ public:
             "columns; triton: a Python module for Triton launchers; torch: a Python package with the kernels, in the folder of --out");
         options.one("--out", folder(out_), "torch: new folder for the package");
         options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
-        options.example("normtune best results/run-20261120-120000 --format json");
+        options.example(fmt::format("normtune best {} --format json", example_run));
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
         options.example("normtune best peers_providers.json --providers --format markdown");
         options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
-        options.example("normtune best results/run-20261120-120000 --format torch --out norms");
+        options.example(fmt::format("normtune best {} --format torch --out norms", example_run));
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 

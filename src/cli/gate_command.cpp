@@ -31,7 +31,7 @@ public:
         options.flag("--confirm", "Measure what is slower again, on this device, before it fails", confirm_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        options.example("normtune gate --baseline main.json --candidate results/run-20261120T235959Z-1f3a");
+        options.example(fmt::format("normtune gate --baseline main.json --candidate {}", example_run));
         options.example("normtune gate --baseline a --candidate b --policy heuristics --junit gate.xml --github");
     }
 

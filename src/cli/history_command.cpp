@@ -55,7 +55,7 @@ public:
         table_.declare(options, {"html", "bmf", "google-benchmark"},
                        "json: schemas/history.schema.json; markdown: for a comment;\ntrend: html, a page with each series drawn (-o "
                        "trend.html);\nexport: bmf, which it has without this, or google-benchmark");
-        options.example("normtune history add results/run-20261120T235959Z-1f3a --revision $(git rev-parse HEAD)");
+        options.example(fmt::format("normtune history add {} --revision $(git rev-parse HEAD)", example_run));
         options.example("normtune history trend --policy heuristics --format markdown");
         options.example("normtune history trend --format html -o trend.html");
         options.example("normtune history export --format google-benchmark -o night.json");

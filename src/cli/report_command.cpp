@@ -28,7 +28,7 @@ public:
             "--plot", word_of(all_plot_names(), plot_),
             "Of one result: limit (default), rows, cols, axes, heuristics, rules, rounds, machine; of two: largest (default), changes");
         declare_matching(options, settings_);
-        options.example("normtune report results/run-20261120-120000 -o report.html");
+        options.example(fmt::format("normtune report {} -o report.html", example_run));
         options.example("normtune report before/ after/ -o changes.html");
         options.example("normtune report results.json --format svg --plot rows --problem '*/forward/*' -o rows.svg");
     }
