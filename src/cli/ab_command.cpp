@@ -72,6 +72,11 @@ public:
         }
         output_.require_apart({});
         const Policy policy = read_policy();
+        std::vector<std::string> headings = comparison_headings(policy.metrics.front());
+        if (!policy_.empty()) {
+            std::ranges::move(gate_headings(), std::back_inserter(headings));
+        }
+        table_.require_order(headings);
         AbSide before = read_ab_side(before_, "before", before_python_);
         AbSide after = read_ab_side(after_, "after", after_python_);
         require_two_sides(before, after);
@@ -177,7 +182,7 @@ private:
         out.flush();
     }
 
-    /// What fails on both sides cannot be told better or worse: that is no pass.
+    /// What fails on both sides, or on the only one that has it, cannot be told better or worse: that is no pass. Each is a case.
     static void note_failures(GateVerdict& verdict, const Comparison& comparison) {
         if (comparison.failed_both == 0) {
             return;
@@ -185,6 +190,16 @@ private:
         verdict.remarks.push_back(fmt::format("{} candidate{} failed on both sides, or on the only side that has {}",
                                               comparison.failed_both, comparison.failed_both == 1 ? "" : "s",
                                               comparison.failed_both == 1 ? "it" : "them"));
+        for (const Pair& pair : comparison.failed_pairs) {
+            GateCase it;
+            it.comparison = &comparison;
+            it.pair = &pair;
+            it.verdict = Verdict::ambiguous;
+            it.threshold = comparison.threshold_of(pair);
+            it.result = GateResult::inconclusive;
+            it.reason = comparison.note(pair);
+            verdict.cases.push_back(std::move(it));
+        }
         verdict.incomplete = true;
         verdict.result = verdict.result == GateResult::pass ? GateResult::inconclusive : verdict.result;
     }

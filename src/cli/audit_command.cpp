@@ -12,6 +12,7 @@
 #include "report/axis_report.h"
 #include "report/transfer_report.h"
 #include "run/remeasure.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -40,11 +41,11 @@ public:
         options.flag("--quiet", "No progress", quiet_);
         table_.declare(options, {},
                        "json: schemas/audit.schema.json, of --axis schemas/axis.schema.json, of --transfer schemas/transfer.schema.json");
-        options.example("normtune audit results/run-20261120-120000");
+        options.example(fmt::format("normtune audit {}", example_run));
         options.example("normtune audit results.json --heuristic 'two_rows=rows_per_program == (cols <= 512 ? 2 : 1)'");
         options.example("normtune audit results.json --axis block_size");
         options.example("normtune audit --transfer h100.json h200.json");
-        options.example("normtune audit results/run-20261120-120000 --measure");
+        options.example(fmt::format("normtune audit {} --measure", example_run));
         options.example("normtune audit results.json --space my_space.yaml --format markdown");
     }
 
@@ -82,10 +83,13 @@ public:
             for (const Results& run : runs) {
                 trials += run.records.size();
             }
-            const Notice notice(fmt::format("judging {} trials by {} rules", trials, rules.size()));
+            const Notice notice(fmt::format("judging {} by {}", counted(trials, "trial"), counted(rules.size(), "rule")));
             audits.push_back(audit(runs, heuristics_, rules));
             tell_repeats(audits.back().repeats);
             if (measure_) {
+                if (!table_.is("json")) {
+                    (void)table_.text(audit_sections(audits));  // a wrong --sort is told ahead
+                }
                 judge_measuring(runs, device_.wish(), {"normtune", "audit", "--measure"}, progress_on_stderr(quiet_),
                                 [&](std::span<const Results> fresh) {
                                     audits.back() = audit(runs, heuristics_, rules, fresh);

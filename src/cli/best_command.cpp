@@ -20,6 +20,7 @@
 #include "store/stored_results.h"
 #include "support/escape.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -46,12 +47,12 @@ public:
             "columns; triton: a Python module for Triton launchers; torch: a Python package with the kernels, in the folder of --out");
         options.one("--out", folder(out_), "torch: new folder for the package");
         options.flag("--any-device", "cpp, triton: also what won on a CPU or a replay device", any_device_);
-        options.example("normtune best results/run-20261120-120000 --format json");
+        options.example(fmt::format("normtune best {} --format json", example_run));
         options.example("normtune best qwen3.json llama3.json --format cpp > best_launch.h");
         options.example("normtune best h100.json h200.json --for sm_120");
         options.example("normtune best peers_providers.json --providers --format markdown");
         options.example("normtune best qwen3.json --batch-invariant --format cpp > best_launch.h");
-        options.example("normtune best results/run-20261120-120000 --format torch --out norms");
+        options.example(fmt::format("normtune best {} --format torch --out norms", example_run));
         options.example("normtune best --from-db --device-name '*H100*' --format triton > best_launch.py");
     }
 
@@ -200,15 +201,16 @@ private:
         }
         filter_.cold = !hot_;
         std::vector<Results> all;
-        std::vector<DeviceWinners> devices = newest_winners(store->all(), filter_);
+        std::vector<DeviceWinners> devices = newest_winners(store->all(complain), filter_);
         std::map<std::string, int> parts;  // of each name
         for (const DeviceWinners& device : devices) {
             ++parts[device.results.environment.device.name];
         }
         for (DeviceWinners& device : devices) {
             const DeviceInfo& info = device.results.environment.device;
-            headings_.push_back(fmt::format("{} ({}, {}{})", info.name, info.arch, backend_names.name(info.backend),
-                                            parts[info.name] > 1 ? fmt::format(", {} compute units", info.compute_units) : ""));
+            headings_.push_back(
+                fmt::format("{} ({}, {}{})", info.name, info.arch, backend_names.name(info.backend),
+                            parts[info.name] > 1 ? ", " + counted(static_cast<std::uint64_t>(info.compute_units), "compute unit") : ""));
             older_ += device.older;
             all.push_back(std::move(device.results));
         }

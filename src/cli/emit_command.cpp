@@ -39,12 +39,9 @@ public:
         options.example(
             "normtune emit --problem rms_norm/forward/bf16/llama/8192x4096 --config "
             "w8.t256.r1.row.registers.even.per_row --arch sm_90 --out kernel");
-        options.example(
-            "normtune emit --from results/run-20261120T235959Z-1f3a --problem rms_norm/backward/bf16/llama/8192x4096 "
-            "--out kernel");
-        options.example(
-            "normtune emit --candidate my_norm --from results/run-20261120T235959Z-1f3a --problem "
-            "rms_norm/forward/bf16/llama/8192x4096 --out kernel");
+        options.example(fmt::format("normtune emit --from {} --problem rms_norm/backward/bf16/llama/8192x4096 --out kernel", example_run));
+        options.example(fmt::format(
+            "normtune emit --candidate my_norm --from {} --problem rms_norm/forward/bf16/llama/8192x4096 --out kernel", example_run));
     }
 
     ExitCode run(const std::vector<std::string>&) override {

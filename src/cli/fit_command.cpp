@@ -52,10 +52,10 @@ public:
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
         table_.declare(options, {"cpp", "python"}, "json: schemas/fit.schema.json; cpp, python: code from rows and columns to the launch");
-        options.example("normtune fit results/run-20261120-120000 --mode forward");
+        options.example(fmt::format("normtune fit {} --mode forward", example_run));
         options.example("normtune fit qwen3.json llama3.json --hold-out 'Llama-3.1-70B/*' --tolerance 3%");
-        options.example("normtune fit results/run-20261120-120000 --measure --format cpp");
-        options.example("normtune fit results/run-20261120-120000 --batch-invariant --tolerance 5%");
+        options.example(fmt::format("normtune fit {} --measure --format cpp", example_run));
+        options.example(fmt::format("normtune fit {} --batch-invariant --tolerance 5%", example_run));
         options.example("normtune fit results.json --axes rows_per_program --mode backward");
         options.example("normtune fit results.json --traffic tokens.csv --model Qwen3-8B --most-steps 4");
         options.example("normtune fit results.json --traffic tokens.csv --batch-invariant --tolerance 10%");
@@ -96,6 +96,9 @@ public:
         const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
         Fits fits = fitted(runs, traits);
         if (measure_) {
+            if (!code) {
+                (void)table_.text(fit_sections(fits.fits));  // a wrong --sort is told ahead
+            }
             judge_measuring(runs, device_.wish(), {"normtune", "fit", "--measure"}, progress_on_stderr(quiet_),
                             [&](std::span<const Results> fresh) {
                                 fits = fit(runs, settings_, traits, fresh);

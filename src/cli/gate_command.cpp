@@ -31,7 +31,7 @@ public:
         options.flag("--confirm", "Measure what is slower again, on this device, before it fails", confirm_);
         device_.declare(options);
         options.flag("--quiet", "No progress", quiet_);
-        options.example("normtune gate --baseline main.json --candidate results/run-20261120T235959Z-1f3a");
+        options.example(fmt::format("normtune gate --baseline main.json --candidate {}", example_run));
         options.example("normtune gate --baseline a --candidate b --policy heuristics --junit gate.xml --github");
     }
 
@@ -58,6 +58,7 @@ public:
         constexpr std::size_t day_length = 10;  // "2026-11-20"
         GateVerdict verdict = judge_gate(policy, comparisons, utc_timestamp().substr(0, day_length));
         if (confirm_) {
+            table_.require_order(gate_headings());
             confirm_suspects(verdict, policy, baseline, device_.wish(), progress_on_stderr(quiet_));
         }
         const std::string out = table_.text(gate_sections(verdict));

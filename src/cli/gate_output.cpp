@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -52,7 +53,10 @@ void GateOutput::declare(OptionSet& options) {
 void GateOutput::require_apart(std::span<const std::string> inputs) const {
     require_not_a_result(junit_, inputs, "JUnit XML");
     require_not_a_result(markdown_, inputs, "markdown");
-    for (const std::string& path : {junit_, markdown_}) {
+    for (const auto& [option, path] : {std::pair("--junit", junit_), std::pair("--markdown", markdown_)}) {
+        if (path == "-") {
+            throw InputError(fmt::format("{}: standard output has the result already; give a file", option));
+        }
         require_writable(path);
     }
     if (!junit_.empty() && std::filesystem::path(junit_).lexically_normal() == std::filesystem::path(markdown_).lexically_normal()) {

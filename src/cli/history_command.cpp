@@ -17,6 +17,7 @@
 #include "support/clock.h"
 #include "support/config_file.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 #include "support/text_sink.h"
 #include "trial/field.h"
 
@@ -50,11 +51,11 @@ public:
         options.one("--device-name", text("NAME", device_),
                     "Only devices of this name, a pattern;\nadd and import: what the device is called");
         options.one("--run", text("TIME", run_), "Of export: the run that began then (default: the newest)");
-        options.one("-o,--output", file(output_), "Of export, and of trend as html: write this file instead of stdout");
+        options.one("-o,--output", file(output_), "Of export, and of trend as html: write this file instead of stdout (-)");
         table_.declare(options, {"html", "bmf", "google-benchmark"},
                        "json: schemas/history.schema.json; markdown: for a comment;\ntrend: html, a page with each series drawn (-o "
                        "trend.html);\nexport: bmf, which it has without this, or google-benchmark");
-        options.example("normtune history add results/run-20261120T235959Z-1f3a --revision $(git rev-parse HEAD)");
+        options.example(fmt::format("normtune history add {} --revision $(git rev-parse HEAD)", example_run));
         options.example("normtune history trend --policy heuristics --format markdown");
         options.example("normtune history trend --format html -o trend.html");
         options.example("normtune history export --format google-benchmark -o night.json");
@@ -149,9 +150,9 @@ private:
         for (const std::string& remark : remarks) {
             complain(remark);
         }
-        std::string line = fmt::format("{} trials added to {}", added.fresh, database_);
+        std::string line = fmt::format("{} added to {}", counted(added.fresh, "trial"), database_);
         line += added.replaced > 0 ? fmt::format(", {} replaced", added.replaced) : "";
-        line += added.same > 0 ? fmt::format(", {} were there already", added.same) : "";
+        line += added.same > 0 ? fmt::format(", {} {} there already", added.same, added.same == 1 ? "was" : "were") : "";
         print(line + "\n");
         return ExitCode::good;
     }
@@ -208,7 +209,7 @@ private:
         const Trend trend = find_trend(history, policy, utc_timestamp().substr(0, day_length));
         if (table_.is("html")) {
             table_.require_no_order();
-            write([&](TextSink& out) { write_trend_page(out, history, trend); });
+            write_output(output_, [&](TextSink& out) { write_trend_page(out, history, trend); });
         } else if (table_.is("json") || table_.is("markdown")) {
             table_.require_no_order();
             print_data(table_.is("json") ? trend_json(history, trend) : trend_markdown(history, trend));
@@ -229,18 +230,8 @@ private:
             complain(remark);
         }
         const std::string json = table_.is("google-benchmark") ? google_benchmark_json(*batch) : bencher_json(*batch);
-        write([&](TextSink& out) { out += json; });
+        write_output(output_, [&](TextSink& out) { out += json; });
         return ExitCode::good;
-    }
-
-    void write(const std::function<void(TextSink&)>& make) const {
-        if (!output_.empty()) {
-            write_file_atomically(output_, make);
-            return;
-        }
-        TextSink out(print_data);
-        make(out);
-        out.flush();
     }
 
     std::optional<Action> action_;

@@ -18,6 +18,7 @@
 #include "store/results_stream.h"
 #include "store/run_folder.h"
 #include "support/parallel.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -74,7 +75,7 @@ public:
         const NewRunFolder folder(out_);
         Best best(merged.results);
         {
-            const Notice notice(fmt::format("writing {} trials", merged.order.size()));
+            const Notice notice("writing " + counted(merged.order.size(), "trial"));
             fill_folder(folder.path(), [&](const std::string& place) { write(merged, record, place, best); });
         }
         report(merged.results, best, folder.path());

@@ -104,7 +104,8 @@ struct OptionSet::State {
                     throw InputError(fmt::format("{}: a value is missing between the commas of '{}'", spec.name, word));
                 }
                 if (part.empty()) {
-                    throw InputError(fmt::format("{} needs a value: {} {}", spec.name, spec.name, spec.argument()));
+                    throw InputError(spec.positional() ? fmt::format("the argument {} is empty; see {} --help", spec.name, app.get_name())
+                                                       : fmt::format("{} needs a value: {} {}", spec.name, spec.name, spec.argument()));
                 }
                 try {
                     spec.value.take(std::string(part));

@@ -12,6 +12,9 @@
 
 namespace normtune::cli {
 
+/// What a run's folder is called in examples of help.
+inline constexpr std::string_view example_run = "results/run-20261120T235959Z-1f3a";
+
 constexpr std::size_t help_width = 80;  // of help's lines; examples, which are pasted, stay whole
 
 enum class Arity {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/escape.h"
 #include "support/utf8.h"
@@ -24,6 +25,16 @@ void print_data(std::string_view data) {
     if (!written && errno != EPIPE) {  // whoever read has had enough, as in `normtune best … | head`
         throw SystemError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
     }
+}
+
+void write_output(const std::string& path, const std::function<void(TextSink&)>& make) {
+    if (!path.empty() && path != "-") {
+        write_file_atomically(path, make);
+        return;
+    }
+    TextSink out(print_data);
+    make(out);
+    out.flush();
 }
 
 void print(std::string_view report) {

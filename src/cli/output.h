@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "report/table.h"
+#include "support/text_sink.h"
 
 namespace normtune::cli {
 
@@ -14,6 +16,9 @@ namespace normtune::cli {
 void print(std::string_view report);
 /// The same for programs (JSON, CSV, code, workflow commands): byte by byte, but on a terminal.
 void print_data(std::string_view data);
+
+/// What `make` writes, into the file (support/atomic_file.h); empty or "-": to stdout, as print_data does.
+void write_output(const std::string& path, const std::function<void(TextSink&)>& make);
 
 /// "normtune: " and one line on stderr, as for_terminal of support/escape.h has it.
 void complain(std::string_view message);

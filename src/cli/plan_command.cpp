@@ -11,6 +11,7 @@
 #include "cli/table_options.h"
 #include "report/plan_report.h"
 #include "space/reproducibility.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -49,7 +50,7 @@ public:
         if (compile_ && !choice.providers.empty()) {
             throw InputError("--compile: what a Python provider launches is compiled by itself, in a sweep; leave out --provider, or it");
         }
-        std::optional<Notice> notice(std::in_place, fmt::format("planning {} problems", work.problems.size()));
+        std::optional<Notice> notice(std::in_place, "planning " + counted(work.problems.size(), "problem"));
         std::optional<ProgressReport> progress;
         if (compile_ && is_terminal(stderr)) {
             notice.reset();

@@ -6,6 +6,7 @@
 
 #include "cli/output.h"
 #include "support/escape.h"
+#include "support/plural.h"
 
 namespace normtune::cli {
 namespace {
@@ -32,8 +33,8 @@ std::string progress_bar(const Progress& progress, int width) {
     std::string bar(filled, '=');
     bar += filled < bar_cells ? ">" : "";
     bar.resize(bar_cells, ' ');
-    std::string line =
-        fmt::format("[{}] {}/{} trials  {}/s", bar, progress.trials_done, progress.trials_total, three_digits(progress.trials_per_s));
+    std::string line = fmt::format("[{}] {}/{}  {}/s", bar, progress.trials_done, counted(progress.trials_total, "trial"),
+                                   three_digits(progress.trials_per_s));
     const std::string faulty = progress.faulty > 0 ? fmt::format("{} faulty", progress.faulty) : "";
     for (const std::string& part : {remaining_text(progress), faulty, progress.doing, progress.problem_key}) {
         line += part.empty() ? "" : "  " + part;
@@ -43,7 +44,7 @@ std::string progress_bar(const Progress& progress, int width) {
 
 std::string progress_line(const Progress& progress) {
     std::string line =
-        fmt::format("{} of {} trials, {}/s", progress.trials_done, progress.trials_total, three_digits(progress.trials_per_s));
+        fmt::format("{} of {}, {}/s", progress.trials_done, counted(progress.trials_total, "trial"), three_digits(progress.trials_per_s));
     if (const std::string left = remaining_text(progress); !left.empty()) {
         line += ", " + left;
     }

@@ -10,6 +10,7 @@
 #include "report/page/plot_png.h"
 #include "report/page/plot_svg.h"
 #include "support/pattern.h"
+#include "support/plural.h"
 #include "support/text_sink.h"
 
 namespace normtune::cli {
@@ -27,7 +28,7 @@ public:
             "--plot", word_of(all_plot_names(), plot_),
             "Of one result: limit (default), rows, cols, axes, heuristics, rules, rounds, machine; of two: largest (default), changes");
         declare_matching(options, settings_);
-        options.example("normtune report results/run-20261120-120000 -o report.html");
+        options.example(fmt::format("normtune report {} -o report.html", example_run));
         options.example("normtune report before/ after/ -o changes.html");
         options.example("normtune report results.json --format svg --plot rows --problem '*/forward/*' -o rows.svg");
     }
@@ -72,7 +73,7 @@ private:
             std::erase_if(results.plans, [&](const PlanSummary& plan) { return !matches_pattern(problem_, plan.problem_key); });
             require_some(results.records.empty());
         }
-        const Notice notice(fmt::format("drawing {} trials", results.records.size()));
+        const Notice notice("drawing " + counted(results.records.size(), "trial"));
         const RunView view(results);
         if (format_ == "html") {
             write([&](TextSink& out) { write_run_page(out, view, files_.names().front()); });
@@ -125,16 +126,10 @@ private:
     }
 
     void write(const std::function<void(TextSink&)>& make) const {
-        if (out_ != "-") {
-            write_file_atomically(out_, make);
-            return;
-        }
-        if (format_ == "png" && is_terminal(stdout)) {
+        if (out_ == "-" && format_ == "png" && is_terminal(stdout)) {
             throw InputError("a picture is nothing that a terminal shows; give -o FILE");
         }
-        TextSink out(print_data);
-        make(out);
-        out.flush();
+        write_output(out_, make);
     }
 
     RecordFiles files_;

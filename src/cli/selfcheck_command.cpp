@@ -34,10 +34,11 @@ public:
         options.flag("--quiet", "No progress and no warnings", quiet_);
         table_.declare(options);
         options.example("normtune selfcheck --shapes qwen3 --model Qwen3-8B --tokens 512,8192 --space quick");
-        options.example("normtune gate --baseline a --candidate b --policy results/run-20261120T235959Z-1f3a/policy.yaml");
+        options.example(fmt::format("normtune gate --baseline a --candidate b --policy {}/policy.yaml", example_run));
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
+        table_.require_order(headings_of({noisier_columns}));
         Work work = selection_.work();
         const DeviceChoice device = device_.choose();
         const std::string folder = create_run_folder(out_);

@@ -36,7 +36,7 @@ public:
             "--from-log", file(log_),
             "Count the tokens of a server's batches: a CSV, or JSON lines, of tokens, or batch_size and seq_len; for fit --traffic");
         options.many("--column", column(), "What a column of --from-log is called: tokens|batch_size|seq_len|count=NAME; may be repeated");
-        options.one("-o,--output", file(output_), "Write what --from-hf or --from-log gives to this file instead of stdout");
+        options.one("-o,--output", file(output_), "Write what --from-hf or --from-log gives to this file instead of stdout (-)");
         table_.declare(options, {}, "Of the list");
         options.example("normtune shapes --from-hf config.json --tokens 1,128,8192 --name my-8b -o my_model.yaml");
         options.example("normtune shapes --from-log requests.jsonl --column tokens=num_batched_tokens -o tokens.csv");
@@ -85,8 +85,6 @@ private:
                 }};
     }
 
-    void write(const std::string& text) const { output_.empty() ? print_data(text) : write_file_atomically(output_, text); }
-
     ExitCode from_log() const {
         if (!name_.empty() || !config_.empty() || !tokens_.empty() || !model_.empty()) {
             throw InputError("--from-log counts tokens and makes no shapes; leave out NAME, --from-hf, --tokens and --name");
@@ -96,7 +94,7 @@ private:
             complain(fmt::format("{}: {} without a token left out: they launch nothing", log_,
                                  counts.empty == 1 ? "1 batch" : fmt::format("{} batches", counts.empty)));
         }
-        write(token_counts_csv(counts));
+        write_output(output_, [&](TextSink& out) { out += token_counts_csv(counts); });
         return ExitCode::good;
     }
 
@@ -110,7 +108,7 @@ private:
             shapes.name = model_;
             shapes.models.front().name = model_;
         }
-        write(shapes_to_yaml(shapes));
+        write_output(output_, [&](TextSink& out) { out += shapes_to_yaml(shapes); });
         return ExitCode::good;
     }
 

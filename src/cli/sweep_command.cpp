@@ -30,10 +30,8 @@ public:
     }
 
     ExitCode run(const std::vector<std::string>& words) override {
-        if (table_.is("json")) {
-            table_.require_no_order();
-        }
         SweepOptions options = run_.sweep_options(words);
+        table_.require_order(headings(options));
         options.verify_only = false;
         // What a script plays is nobody's finding: it goes into a store that was named for it, never into the user's own.
         const bool store_is_named = std::getenv("NORMTUNE_STORE") != nullptr;
@@ -71,6 +69,20 @@ public:
     }
 
 private:
+    /// All that its tables may have.
+    static std::vector<std::string> headings(const SweepOptions& options) {
+        std::vector<std::string> providers;
+        for (const CandidateChoice::Source& source : options.candidates.sources()) {
+            providers.push_back(source.provider);
+        }
+        std::vector<std::string> out = winners_headings();
+        std::ranges::move(side_by_side_headings(providers), std::back_inserter(out));
+        if (options.compares_bits()) {
+            std::ranges::move(reproducible_headings(), std::back_inserter(out));
+        }
+        return out;
+    }
+
     RunOptions run_;
     TableOptions table_;
 };

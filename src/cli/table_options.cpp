@@ -31,6 +31,14 @@ void TableOptions::require_no_order() const {
     }
 }
 
+void TableOptions::require_order(const std::vector<std::string>& headings) const {
+    if (is("json")) {
+        require_no_order();
+    } else if (!order_.column.empty()) {
+        require_column(order_.column, headings);
+    }
+}
+
 Style TableOptions::style() const {
     Style style = style_of(stdout);
     style.color = color_ == "auto" ? style.color : color_ == "always";

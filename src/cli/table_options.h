@@ -19,11 +19,13 @@ public:
     bool orders() const { return !order_.column.empty() || top_ > 0; }
     /// A format that has everything as it is, so that --sort and --top do not go with it. Throws InputError.
     void require_no_order() const;
+    /// Ahead of what takes long. Throws InputError: --sort names none of the headings that the tables may have, or the format takes none.
+    void require_order(const std::vector<std::string>& headings) const;
     /// Of stdout.
     Style style() const;
     /// The tables that were asked for, printed.
     void show(std::vector<Section> sections) const;
-    /// The same of what took a measurement: a wrong --sort is an error once the tables were printed as they are.
+    /// The same of what took a measurement: --sort by a column that came to no table is an error once they were printed as they are.
     void show_measured(const std::vector<Section>& sections) const;
     /// The same as text, for what is printed with more around it.
     std::string text(std::vector<Section> sections) const;

@@ -11,6 +11,7 @@
 #include "support/content_hash.h"
 #include "support/error.h"
 #include "support/escape.h"
+#include "support/plural.h"
 #include "support/version.h"
 
 namespace normtune::cli {
@@ -80,8 +81,8 @@ std::string write_torch_package(const TorchPackage& package, const std::string& 
     for (const DeviceInfo& device : package.devices) {
         devices += fmt::format("{}{} ({})", devices.empty() ? "" : ", ", for_terminal(device.name), for_terminal(device.arch));
     }
-    std::string text = fmt::format("{} winners of {}, as {} kernels, {:.1f} MB, in {}\n", package.winners, devices, images.size(),
-                                   static_cast<double>(bytes) / 1e6, folder.path());
+    std::string text = fmt::format("{} of {}, as {}, {:.1f} MB, in {}\n", counted(package.winners, "winner"), devices,
+                                   counted(images.size(), "kernel"), static_cast<double>(bytes) / 1e6, folder.path());
     return text + other_code_text(package, images) + package.left_out.text("no call of the package names it");
 }
 

@@ -72,6 +72,12 @@ std::string parse_word(const std::string& word, const std::vector<std::string>& 
     return word;
 }
 
+void require_no_stream(const std::string& word) {
+    if (word == "-") {
+        throw InputError("'-' is standard output, and a folder is needed; ./- is one of that name");
+    }
+}
+
 std::string alternatives(const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(words, "|"));
 }

@@ -67,9 +67,15 @@ Value file(Target& target) {
     return {"FILE", {}, Completion::files, [&target](const std::string& word) { store(target, word); }};
 }
 
+/// Throws InputError: the word is "-", which elsewhere is standard output.
+void require_no_stream(const std::string& word);
+
 template <typename Target>
 Value folder(Target& target) {
-    return {"DIR", {}, Completion::folders, [&target](const std::string& word) { store(target, word); }};
+    return {"DIR", {}, Completion::folders, [&target](const std::string& word) {
+                require_no_stream(word);
+                store(target, word);
+            }};
 }
 
 /// Files, or the names of those shipped in configs/`shipped_folder`.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
@@ -19,6 +22,11 @@ public:
 
     ExitCode run(const std::vector<std::string>& words) override {
         SweepOptions options = run_.sweep_options(words);
+        std::vector<std::string> headings = headings_of({outcome_columns});
+        if (options.compares_bits()) {
+            std::ranges::move(reproducible_headings(), std::back_inserter(headings));
+        }
+        table_.require_order(headings);
         options.verify_only = true;
         const SweepResult result = run_with_progress(run_, options);
         std::vector<Section> sections{outcomes_section(result.results)};

@@ -105,6 +105,7 @@ private:
             pair.after = value_of(out_.candidate_row(pair));
             if (std::isnan(pair.before) && std::isnan(pair.after)) {
                 ++out_.failed_both;
+                out_.failed_pairs.push_back(pair);
                 continue;
             }
             if (std::isnan(pair.before) || std::isnan(pair.after)) {

@@ -120,6 +120,7 @@ struct Comparison {
     std::uint64_t dropped = 0;                          // trials that a race dropped on either side: too few rounds to compare their times
     std::uint64_t dropped_after = 0;                    // of these, what was dropped on the candidate's side alone
     std::uint64_t failed_both = 0;                      // trials that neither side has a value of
+    std::vector<Pair> failed_pairs;                     // these, where both sides were measured in the same rounds
     std::string not_comparable;                         // one line; empty: it could be compared
 
     std::uint64_t count(Verdict verdict) const;

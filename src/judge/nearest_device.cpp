@@ -12,6 +12,7 @@
 #include "judge/transfer.h"
 #include "kernels/gpu/limits.h"
 #include "support/error.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -139,7 +140,7 @@ std::vector<std::string> Proposal::text() const {
         risk += fmt::format(" On {} they lose {:.1f}% in the mean, {:.1f}% at worst ({}).", device_text(other.device), other.mean * 100,
                             other.worst * 100,
                             other.judged == other.both
-                                ? fmt::format("{} problems", other.judged)
+                                ? counted(static_cast<std::uint64_t>(other.judged), "problem")
                                 : fmt::format("{} of {} problems; of the others no winner was measured there", other.judged, other.both));
     }
     if (elsewhere.empty()) {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -15,9 +16,10 @@ namespace normtune {
 namespace {
 
 constexpr double most_percent = 1000;
+constexpr std::array<std::string_view, 8> selectors{"op", "mode", "site", "rows", "cols", "problem", "config", "metric"};
 
-double percent(const YamlNode& node, double least = 0) {
-    return node.number(least, most_percent) / 100;
+double percent(const YamlNode& node, double least = 0, double most = most_percent) {
+    return node.number(least, most) / 100;
 }
 
 bool is_date(std::string_view text) {
@@ -38,7 +40,7 @@ bool is_date(std::string_view text) {
 
 template <std::size_t N>
 void only_keys_with(const YamlNode& node, const std::array<std::string_view, N>& more) {
-    std::vector<std::string_view> keys{"op", "mode", "site", "rows", "cols", "problem", "config", "metric"};
+    std::vector<std::string_view> keys(selectors.begin(), selectors.end());
     keys.insert(keys.end(), more.begin(), more.end());
     node.only_keys(keys);
 }
@@ -59,9 +61,18 @@ PairPattern read_pattern(const YamlNode& node) {
     return out;
 }
 
+/// An entry that does not say which pairs it is about would stand for all, which is more likely a slip. `list` is the key that it is in.
+void require_selector(const YamlNode& node, std::string_view list) {
+    if (std::ranges::none_of(selectors, [&](std::string_view key) { return node.find(key) != nullptr; })) {
+        node.fail(fmt::format("an item of '{}' says which pairs it is about by one of {}; problem: '*' is all of them", list,
+                              fmt::join(selectors, ", ")));
+    }
+}
+
 Policy::Threshold read_threshold(const YamlNode& node) {
     only_keys_with(node, std::array<std::string_view, 1>{"percent"});
     Policy::Threshold out{read_pattern(node), percent(node.require("percent"))};
+    require_selector(node, "thresholds");
     out.pairs.metric = out.pairs.metric.value_or(Metric::latency);  // it stands for `percent`; `memory_percent` is another key
     return out;
 }
@@ -72,6 +83,7 @@ Policy::Known read_known(const YamlNode& node) {
     if (!is_date(out.until)) {
         node.require("until").fail(fmt::format("'until' is {}; a day belongs there, as in 2026-12-31", quoted_for_message(out.until)));
     }
+    require_selector(node, "known");
     return out;
 }
 
@@ -164,19 +176,16 @@ Policy parse_policy(std::string_view yaml, const std::string& file) {
                     "run_to_run_percent", "across", "missing", "failed", "ambiguous", "new", "thresholds", "known"});
     Policy policy;
     policy.name = root.require("name").string();
-    const auto set = [&](std::string_view key, double& value, double least) {
+    const auto set = [&](std::string_view key, double& value, double least, double most = most_percent) {
         if (const YamlNode* node = root.find(key)) {
-            value = percent(*node, least);
+            value = percent(*node, least, most);
         }
     };
     set("percent", policy.threshold, 0.01);
     set("memory_percent", policy.memory_threshold, 0);
     set("margin_percent", policy.margin, 0);
-    set("false_discoveries_percent", policy.false_discoveries, 1e-6);
+    set("false_discoveries_percent", policy.false_discoveries, 1e-6, 50);
     set("run_to_run_percent", policy.run_to_run, 0);
-    if (policy.false_discoveries > 0.5) {
-        root.require("false_discoveries_percent").fail("'false_discoveries_percent' is at most 50");
-    }
     if (const YamlNode* by = root.find("by")) {
         policy.by = by->one_of(match_by_names);
     }

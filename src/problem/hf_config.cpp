@@ -32,6 +32,7 @@ public:
         std::optional<JsonReader> found = object_.find(key);
         return found && found->json().is_null() ? std::nullopt : found;
     }
+    bool has(std::string_view key) const { return object_.find(key).has_value(); }
     std::optional<std::int64_t> integer(std::string_view key, std::int64_t most) const {
         const auto found = find(key);
         return found ? std::optional(found->whole(1, most)) : std::nullopt;
@@ -117,7 +118,16 @@ void add_qk_norms(const Config& config, const NormFamily& family, std::int64_t h
 
 /// Latent attention: the norms of the compressed queries and of the compressed keys and values. The latter reads the
 /// first columns of a projection that holds the rotary part of the keys beside them.
-void add_latent_norms(const Config& config, std::vector<Site>& sites) {
+void add_latent_norms(const Config& config, const NormFamily& family, std::vector<Site>& sites) {
+    if (family.latent && !config.find("kv_lora_rank")) {
+        config.fail(fmt::format("the key 'kv_lora_rank' is missing: model_type '{}' normalises compressed keys and values of that rank",
+                                family.model_type));
+    }
+    if (family.latent && !config.has("q_lora_rank")) {
+        config.fail(fmt::format(
+            "the key 'q_lora_rank' is missing: model_type '{}' normalises compressed queries of that rank; null says that it has none",
+            family.model_type));
+    }
     if (const auto rank = config.integer("q_lora_rank", most_cols)) {
         Site site;
         site.site = "q_a";
@@ -133,14 +143,23 @@ void add_latent_norms(const Config& config, std::vector<Site>& sites) {
     }
 }
 
+/// Of `dtype`, or as files of older versions call it `torch_dtype`: "float16", or "torch.float16". bf16 where there is neither.
 Dtype dtype_of(const Config& config) {
-    for (const char* key : {"torch_dtype", "dtype"}) {
-        const std::string name = config.string(key);
+    constexpr std::string_view prefix = "torch.";
+    for (const char* key : {"dtype", "torch_dtype"}) {
+        const std::optional<JsonReader> found = config.find(key);
+        if (!found) {
+            continue;
+        }
+        const std::string name = found->text();
+        std::vector<std::string_view> known;
         for (const DtypeRow& row : dtype_rows) {
-            if (row.torch_name == "torch." + name) {
+            known.push_back(row.torch_name.substr(prefix.size()));
+            if (name == row.torch_name || name == known.back()) {
                 return *dtype_names.find(row.name);
             }
         }
+        found->fail(fmt::format("unknown type {}; known: {}", quoted_for_message(name), fmt::join(known, ", ")));
     }
     return Dtype::bf16;
 }
@@ -190,7 +209,7 @@ ShapesFile parse_hf_config(std::string_view json, const std::string& file, const
     }
     model.sites.push_back(hidden);
     add_qk_norms(config, family, hidden.cols, model.sites);
-    add_latent_norms(config, model.sites);
+    add_latent_norms(config, family, model.sites);
 
     ShapesFile shapes;
     shapes.file = file;

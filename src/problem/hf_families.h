@@ -26,6 +26,7 @@ struct NormFamily {
     int offset = 0;
     Casting casting = Casting::llama;
     WeightType weight_type = WeightType::same;
+    bool latent = false;        // attention over compressed keys and values, and queries unless q_lora_rank is null
     std::int64_t head_dim = 0;  // class defaults, which configuration files leave out; 0: none
     std::int64_t heads = 0;
     std::int64_t key_value_heads = 0;

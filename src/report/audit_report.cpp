@@ -1,4 +1,5 @@
 #include "report/audit_report.h"
+#include "support/plural.h"
 
 #include <algorithm>
 #include <numeric>
@@ -163,9 +164,9 @@ std::string dropped(const Audit& audit) {
     for (const TrialsAgain& again : wanted_again(audit)) {
         trials += again.configurations.size() - 1;
     }
-    return trials == 0
-               ? ""
-               : fmt::format("Of {} trials that losses rest on a race took few rounds: --measure measures them again.\n", grouped(trials));
+    return trials == 0 ? ""
+                       : fmt::format("Of {} {} that losses rest on a race took few rounds: --measure measures {} again.\n", grouped(trials),
+                                     plural(trials, "trial"), trials == 1 ? "it" : "them");
 }
 
 }  // namespace
@@ -174,10 +175,11 @@ std::vector<Section> audit_sections(std::span<const Audit> audits) {
     std::vector<Section> sections;
     for (const Audit& audit : audits) {
         const DeviceInfo& device = audit.rankings.front().device();
-        sections.push_back({fmt::format("{} ({}, {} compute units): {} problem{}, {} configurations measured", device.name, device.arch,
-                                        device.compute_units, grouped(audit.rankings.size()), audit.rankings.size() == 1 ? "" : "s",
-                                        grouped(measured(audit))),
-                            Table(), incomplete(audit) + dropped(audit)});
+        sections.push_back(
+            {fmt::format("{} ({}, {}): {} {}, {} {} measured", device.name, device.arch,
+                         counted(static_cast<std::uint64_t>(device.compute_units), "compute unit"), grouped(audit.rankings.size()),
+                         plural(audit.rankings.size(), "problem"), grouped(measured(audit)), plural(measured(audit), "configuration")),
+             Table(), incomplete(audit) + dropped(audit)});
         if (!audit.heuristics.empty()) {
             sections.push_back(heuristics_in_all(audit));
         }

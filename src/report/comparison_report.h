@@ -20,6 +20,8 @@ struct GateVerdict;  // judge/gate.h
 /// The verdict and geometric means first. Of each verdict at most `most` pairs are shown (0: all); pairs that are the same are counted
 /// alone.
 std::vector<Section> comparison_sections(const Comparison& comparison, const Summary& summary, std::size_t most);
+/// All that these tables may have.
+std::vector<std::string> comparison_headings(Metric metric);
 
 /// For a pull-request comment: geometric means and the worst, the rest folded; GitHub's and GitLab's markdown, of fewer characters than
 /// GitHub takes.

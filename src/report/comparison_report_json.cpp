@@ -155,6 +155,13 @@ void write_comparison_json(TextSink& out, const Comparison& comparison, const Su
                  {"worst", extremes_json(comparison, summary.worst)},
                  {"best", extremes_json(comparison, summary.best)},
                  {"pairs", json::array()}};
+    if (comparison.side_by_side) {
+        members["failed"] = json_list(comparison.failed_pairs, [&](const Pair& pair) {
+            return json{{"problem", comparison.text(pair, &RowProblem::key)},
+                        {"configuration", comparison.configuration(pair)},
+                        {"note", comparison.note(pair)}};
+        });
+    }
     if (gate != nullptr) {
         members["gate"] = gate_json(*gate);
     }
@@ -168,7 +175,7 @@ void write_comparison_csv(TextSink& out, const Comparison& comparison) {
         "verdict,op,mode,dtype,casting,model,site,rows,cols,problem,baseline_config,candidate_config,"
         "before_{0},after_{0},ratio,ratio_low,ratio_high,p,evidence,note\r\n",
         comparison.settings.metric == Metric::latency ? "us" : "mib");
-    for (const Pair& pair : comparison.pairs) {
+    const auto line = [&](std::string_view verdict, const Pair& pair) {
         const auto text = [&](TextId RowProblem::*member) { return std::string(comparison.text(pair, member)); };
         const auto size = [&](std::int64_t RowProblem::*member) {
             const std::int64_t value = comparison.problem(pair).*member;
@@ -176,7 +183,7 @@ void write_comparison_csv(TextSink& out, const Comparison& comparison) {
         };
         const auto number = [&](double Pair::*member) { return csv_number(pair.*member, 6); };
         const bool tested = pair.evidence != Evidence::none && pair.evidence != Evidence::exact;
-        std::vector<std::string> cells{std::string(verdict_word(pair.verdict, comparison.settings.metric)),
+        std::vector<std::string> cells{std::string(verdict),
                                        text(&RowProblem::op),
                                        text(&RowProblem::mode),
                                        text(&RowProblem::dtype),
@@ -200,6 +207,12 @@ void write_comparison_csv(TextSink& out, const Comparison& comparison) {
         std::transform(cells.begin(), cells.end(), cells.begin(),
                        [](const std::string& cell) { return report_for_terminal(for_terminal(cell)); });
         out += csv_line(cells);
+    };
+    for (const Pair& pair : comparison.pairs) {
+        line(verdict_word(pair.verdict, comparison.settings.metric), pair);
+    }
+    for (const Pair& pair : comparison.failed_pairs) {
+        line("failed", pair);
     }
 }
 

@@ -34,6 +34,11 @@ public:
         for (const std::string& remark : remarks_on(comparison_)) {
             add(for_markdown(remark.size() > most_remark ? remark.substr(0, most_remark) + " …" : remark) + "\n\n");
         }
+        if (!comparison_.failed_pairs.empty()) {
+            fold(fmt::format("{} failed on both sides, or on the only side that has {}", grouped(comparison_.failed_pairs.size()),
+                             comparison_.failed_pairs.size() == 1 ? "it" : "them"),
+                 [&] { failures(); });
+        }
         for (const Verdict verdict :
              {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_, Verdict::same, Verdict::same_code}) {
             if (summary_.count(verdict) > 0) {
@@ -96,6 +101,17 @@ private:
                 const std::string note = comparison_.note(*all[i]);
                 cells.back() += note.empty() ? "" : "; " + for_markdown(note);
                 return markdown_row(cells);
+            },
+            all.size());
+    }
+
+    void failures() {
+        const std::vector<Pair>& all = comparison_.failed_pairs;
+        rows(
+            Table("problem|configuration|reason").markdown(), most_ == 0 ? all.size() : std::min(most_, all.size()),
+            [&](std::size_t i) {
+                return markdown_row({markdown_code(comparison_.text(all[i], &RowProblem::key)),
+                                     markdown_code(comparison_.configuration(all[i])), for_markdown(comparison_.note(all[i]))});
             },
             all.size());
     }

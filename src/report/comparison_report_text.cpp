@@ -6,6 +6,7 @@
 #include "judge/comparable.h"
 #include "report/comparison_report.h"
 #include "support/escape.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -16,8 +17,20 @@ std::string group_name(const RatioGroup& group) {
 
 std::string side_text(const ResultRows& side) {
     const std::string devices = value_names(side, Facet::device);
-    return fmt::format("{} ({} rows{}{})", for_terminal(side.name), grouped(side.rows.size()), devices.empty() ? "" : ", ",
-                       for_terminal(devices));
+    return fmt::format("{} ({} {}{}{})", for_terminal(side.name), grouped(side.rows.size()), plural(side.rows.size(), "row"),
+                       devices.empty() ? "" : ", ", for_terminal(devices));
+}
+
+constexpr std::string_view extreme_columns = "extremes|problem|configuration|>change|>interval";
+
+std::string group_columns(Metric metric) {
+    return fmt::format("ratios of|>pairs|>geometric mean|>{}|>{}", verdict_word(Verdict::slower, metric),
+                       verdict_word(Verdict::faster, metric));
+}
+
+std::string pair_columns(Metric metric) {
+    return fmt::format("verdict|problem|configuration|>before {0}|>after {0}|>change|>interval|evidence|note",
+                       metric == Metric::latency ? "us" : "MiB");
 }
 
 std::string threshold_text(const CompareSettings& settings) {
@@ -138,9 +151,7 @@ std::vector<const Pair*> pairs_with(const Comparison& comparison, Verdict verdic
 }
 
 Table group_table(const Comparison& comparison, std::span<const RatioGroup> groups) {
-    const Metric metric = comparison.settings.metric;
-    Table table(fmt::format("ratios of|>pairs|>geometric mean|>{}|>{}", verdict_word(Verdict::slower, metric),
-                            verdict_word(Verdict::faster, metric)));
+    Table table(group_columns(comparison.settings.metric));
     for (const RatioGroup& group : groups) {
         table.add(
             {group_name(group), grouped(group.pairs), change_text(group.geometric_mean), grouped(group.slower), grouped(group.faster)});
@@ -160,9 +171,7 @@ Tone tone_of(Verdict verdict) {
 /// Pairs by verdict, the largest changes first.
 Section pairs_section(const Comparison& comparison, std::size_t most) {
     const Metric metric = comparison.settings.metric;
-    const std::string_view unit = metric == Metric::latency ? "us" : "MiB";
-    Section section{"", Table(fmt::format("verdict|problem|configuration|>before {0}|>after {0}|>change|>interval|evidence|note", unit)),
-                    ""};
+    Section section{"", Table(pair_columns(metric)), ""};
     for (const Verdict verdict : {Verdict::slower, Verdict::ambiguous, Verdict::missing, Verdict::faster, Verdict::new_}) {
         const std::vector<const Pair*> pairs = pairs_with(comparison, verdict);
         const std::size_t shown = most == 0 ? pairs.size() : std::min(most, pairs.size());
@@ -191,6 +200,10 @@ std::string count_remarks(const Comparison& comparison) {
 
 }  // namespace
 
+std::vector<std::string> comparison_headings(Metric metric) {
+    return headings_of({group_columns(metric), pair_columns(metric), extreme_columns});
+}
+
 std::vector<Section> comparison_sections(const Comparison& comparison, const Summary& summary, std::size_t most) {
     std::vector<Section> out;
     out.push_back({verdict_counts(summary, comparison.settings.metric), group_table(comparison, summary.groups),
@@ -199,7 +212,7 @@ std::vector<Section> comparison_sections(const Comparison& comparison, const Sum
         out.push_back(std::move(pairs));
     }
     if (!summary.groups.empty()) {
-        Section extremes{"", Table("extremes|problem|configuration|>change|>interval"), ""};
+        Section extremes{"", Table(extreme_columns), ""};
         const auto add = [&](std::string_view word, const std::vector<const Pair*>& pairs) {
             for (const Pair* pair : pairs) {
                 extremes.table.add({std::string(word), std::string(comparison.text(*pair, &RowProblem::key)),

@@ -54,6 +54,8 @@ std::string counts(const GateVerdict& verdict) {
 
 constexpr std::string_view summary_columns = "metric|>pairs|>geometric mean|>slower|>faster|>worst|on";
 
+constexpr std::string_view case_columns = "result|metric|problem and configuration|>change|reason";
+
 /// A line a metric: its geometric mean, and its worst pair.
 std::vector<std::vector<std::string>> summaries(const GateVerdict& verdict) {
     std::vector<const Comparison*> seen;
@@ -96,6 +98,10 @@ struct Suite {
 
 }  // namespace
 
+std::vector<std::string> gate_headings() {
+    return headings_of({summary_columns, case_columns});
+}
+
 std::vector<Section> gate_sections(const GateVerdict& verdict) {
     Section head{fmt::format("{}: gate {}: {}", word(verdict.result), verdict.policy, counts(verdict)), Table(summary_columns), ""};
     for (std::vector<std::string>& cells : summaries(verdict)) {
@@ -107,7 +113,7 @@ std::vector<Section> gate_sections(const GateVerdict& verdict) {
     std::vector<Section> out{std::move(head)};
     const std::vector<const GateCase*> cases = not_passed(verdict);
     if (!cases.empty()) {
-        Section section{"", Table("result|metric|problem and configuration|>change|reason"), ""};
+        Section section{"", Table(case_columns), ""};
         for (std::size_t i = 0; i < std::min(most_cases, cases.size()); ++i) {
             const GateCase& it = *cases[i];
             section.table.add({std::string(word(it.result)), std::string(metric_names.name(it.comparison->settings.metric)), key_of(it),

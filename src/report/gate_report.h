@@ -12,6 +12,8 @@ namespace normtune {
 
 /// The result and geometric means, then what does not pass.
 std::vector<Section> gate_sections(const GateVerdict& verdict);
+/// All that these tables have.
+std::vector<std::string> gate_headings();
 
 /// For a pull-request comment, or GitHub's step summary: the worst failures, the rest folded; of fewer characters than GitHub takes.
 std::string gate_markdown(const GateVerdict& verdict);

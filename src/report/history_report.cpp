@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/escape.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -25,8 +26,8 @@ std::string shortened(const std::string& text) {
 /// "+2.1% (+1.9% … +2.3%), p < 0.0001, told after 3 nights".
 std::string change_line(const TrendChange& change) {
     const ChangePoint& point = change.point;
-    std::string out = fmt::format("{}, p {}, told after {} nights", trend_interval_text(point.change), trend_p_text(point.p),
-                                  std::max(point.found, point.night) + 1 - point.night);
+    std::string out = fmt::format("{}, p {}, told after {}", trend_interval_text(point.change), trend_p_text(point.p),
+                                  counted(std::max(point.found, point.night) + 1 - point.night, "night"));
     if (change.floor_us != 0 || change.copy != 0) {
         out += fmt::format("; without{}{}: {}", change.floor_us != 0 ? fmt::format(" floor {:+.3f} µs", change.floor_us) : "",
                            change.copy != 0 ? fmt::format(" copy {}", trend_size_text(change.copy)) : "", trend_interval_text(change.own));
@@ -74,8 +75,8 @@ std::string trend_verdict_text(const Trend& trend) {
     for (const SeriesTrend& series : trend.series) {
         changes += series.changes.size();
     }
-    return fmt::format("{}: trend by policy {}: {} series, {} changes, {} regressions in the newest run", regressed > 0 ? "fail" : "pass",
-                       trend.policy, trend.series.size(), changes, regressed);
+    return fmt::format("{}: trend by policy {}: {} series, {}, {} in the newest run", regressed > 0 ? "fail" : "pass", trend.policy,
+                       trend.series.size(), counted(changes, "change"), counted(static_cast<std::uint64_t>(regressed), "regression"));
 }
 
 std::string trend_series_text(const HistorySeries& series) {
@@ -185,7 +186,7 @@ std::vector<Section> trend_sections(const History& history, const Trend& trend, 
             const TrendChange& change = *it.change;
             const LevelChange& level = change.point.change;
             const std::string night = group.title.substr(0, day_length);
-            const std::string told = fmt::format("{} nights", std::max(change.point.found, change.point.night) + 1 - change.point.night);
+            const std::string told = counted(std::max(change.point.found, change.point.night) + 1 - change.point.night, "night");
             const std::string moved = change.floor_us != 0 ? fmt::format("; floor {:+.3f} µs", change.floor_us) : "";
             const Tone tone = !change.judged ? Tone::plain : change.own.size > 0 ? Tone::bad : Tone::good;
             if (grouped) {
@@ -239,10 +240,10 @@ std::string trend_markdown(const History& history, const Trend& trend) {
              for_markdown(change_line(*it.change)), for_markdown(trend_cause_line(*it.change) + (code.empty() ? "" : "; " + code))});
     }
     if (!rows.empty()) {
-        out += fmt::format("<details><summary>{} changes</summary>\n\n{}{}\n</details>\n", changes.size(),
+        out += fmt::format("<details><summary>{}</summary>\n\n{}{}\n</details>\n", counted(changes.size(), "change"),
                            Table("night|series|change|cause, and what changed with it").markdown(), rows);
     }
-    return left_out > 0 ? out + fmt::format("\n… and {} more rows.\n", left_out) : out;
+    return left_out > 0 ? out + fmt::format("\n… and {} more {}.\n", left_out, plural(left_out, "row")) : out;
 }
 
 }  // namespace normtune

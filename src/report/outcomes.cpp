@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "support/escape.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -69,7 +70,8 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
                            for_terminal(untouched[i]));
     }
     if (untouched.size() > most_faults_shown) {
-        out += fmt::format("  and nothing of {} more problems\n", untouched.size() - most_faults_shown);
+        out += fmt::format("  and nothing of {} more {}\n", untouched.size() - most_faults_shown,
+                           plural(untouched.size() - most_faults_shown, "problem"));
     }
     return out;
 }
@@ -111,7 +113,7 @@ std::string nothing_kept_text(const Results& results) {
         }
     }
     if (shown > most_faults_shown) {
-        out += fmt::format("  and nothing of {} more problems\n", shown - most_faults_shown);
+        out += fmt::format("  and nothing of {} more {}\n", shown - most_faults_shown, plural(shown - most_faults_shown, "problem"));
     }
     return out;
 }
@@ -155,7 +157,7 @@ Section outcomes_section(const Results& results) {
         }
         ++count_of(entry->second, record.outcome);
     }
-    Section section{"", Table("problem|>trials|>passed|others"), ""};
+    Section section{"", Table(outcome_columns), ""};
     for (const std::string& key : order) {
         Counts& of_problem = counts[key];
         section.table.add(

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/sections.h"
 #include "store/results.h"
 
 namespace normtune {
 
+inline constexpr std::string_view outcome_columns = "problem|>trials|>passed|others";
 /// A line a problem: its trials, how many passed, and how many left each other outcome.
 Section outcomes_section(const Results& results);
 

@@ -8,6 +8,7 @@
 
 #include "report/json_document.h"
 #include "support/escape.h"
+#include "support/plural.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -220,8 +221,9 @@ std::vector<Section> plan_sections(const Planning& planning, bool all_rules) {
     const std::optional<Shard>& shard = planning.options.shard;
     const Totals totals = add_up(planning.problems);
     Section head;
-    head.note = planning.options.candidates.alone ? std::string("Candidates alone.")
-                                                  : fmt::format("Space {}: {} points.", for_terminal(space.name), grouped(space.points()));
+    head.note = planning.options.candidates.alone
+                    ? std::string("Candidates alone.")
+                    : fmt::format("Space {}: {} {}.", for_terminal(space.name), grouped(space.points()), plural(space.points(), "point"));
     head.note +=
         fmt::format(" Device: {} ({}, {}).\n", for_terminal(device.name), backend_names.name(device.backend), for_terminal(device.arch));
     if (shard) {

@@ -7,6 +7,10 @@
 namespace normtune {
 namespace {
 
+constexpr std::string_view class_columns = "problems|class|>shapes|>mean price|>worst|bits";
+constexpr std::string_view price_columns = "problem|configuration|>price|best of all|bits";
+constexpr std::string_view bits_columns = "problems|>compared|>rows differ|>dgamma differs|>classes|>of them contradicted";
+
 std::string_view known_text(Known known) {
     return known == Known::by_bits ? "compared" : "by source";
 }
@@ -18,8 +22,7 @@ std::string title_of(const Restriction& restriction) {
 }
 
 Section classes_section(std::span<const PricedLadder> ladders, const Restriction& restriction) {
-    Section section{title_of(restriction) + ": one class of configurations for all M",
-                    Table("problems|class|>shapes|>mean price|>worst|bits"),
+    Section section{title_of(restriction) + ": one class of configurations for all M", Table(class_columns),
                     "class: the values that set the order in which a row is summed up; the rest may differ by M.\n"};
     for (const PricedLadder& ladder : ladders) {
         const PriceSummary price = ladder.price();
@@ -41,13 +44,17 @@ std::string first_of(std::string_view what, const std::vector<const Record*>& re
 
 }  // namespace
 
+std::vector<std::string> reproducible_headings() {
+    return headings_of({class_columns, price_columns, bits_columns});
+}
+
 std::vector<Section> price_sections(std::span<const PricedLadder> ladders, const Restriction& restriction) {
     std::vector<Section> out;
     if (restriction.batch_invariant) {
         out.push_back(classes_section(ladders, restriction));
     }
     Section shapes{restriction.batch_invariant ? "The price by shape" : title_of(restriction) + ": the price by shape",
-                   Table("problem|configuration|>price|best of all|bits"),
+                   Table(price_columns),
                    "price: the loss against the best of all that were measured, an estimate with half of its 95% interval.\n"
                    "bits: compared where the trials ran; or equal by the kernels' source, and not compared.\n"};
     std::size_t dropped = 0;
@@ -95,7 +102,7 @@ std::vector<std::string> restriction_text(std::span<const PricedLadder> ladders,
 }
 
 Section bits_section(const Results& results) {
-    Section section{"Bits", Table("problems|>compared|>rows differ|>dgamma differs|>classes|>of them contradicted"),
+    Section section{"Bits", Table(bits_columns),
                     "rows: of a row alone and within batches; dgamma: from launch to launch; contradicted: classes whose rows "
                     "should have equal bits by the kernels' source, and have not.\n"};
     for (const BitsTally& tally : bits_tallies(results)) {

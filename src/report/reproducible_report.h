@@ -18,4 +18,7 @@ std::vector<std::string> restriction_text(std::span<const PricedLadder> ladders,
 /// A line a set of problems, and the first of those that differ.
 Section bits_section(const Results& results);
 
+/// All that the tables of prices and bits have.
+std::vector<std::string> reproducible_headings();
+
 }  // namespace normtune

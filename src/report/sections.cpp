@@ -106,8 +106,22 @@ void arrange(std::vector<Section>& sections, const TableOrder& order) {
         }
     }
     if (!sorted && !columns.empty()) {
-        throw InputError(fmt::format("--sort: no table has a column '{}'; there are: {}", order.column, fmt::join(columns, ", ")));
+        require_column(order.column, columns);
     }
+}
+
+void require_column(const std::string& column, const std::vector<std::string>& headings) {
+    if (std::find(headings.begin(), headings.end(), column) != headings.end()) {
+        return;
+    }
+    std::vector<std::string> each_once;
+    for (const std::string& heading : headings) {
+        if (std::find(each_once.begin(), each_once.end(), heading) == each_once.end()) {
+            each_once.push_back(heading);
+        }
+    }
+    throw InputError(
+        fmt::format("--sort: no table has a column {}; there are: {}", quoted_for_message(column), fmt::join(each_once, ", ")));
 }
 
 std::string limit_text(double limit_ratio) {

@@ -32,6 +32,9 @@ struct TableOrder {
 /// Of each table that has the column. Throws InputError: none has it, and which there are.
 void arrange(std::vector<Section>& sections, const TableOrder& order);
 
+/// Throws InputError: the column is none of these headings.
+void require_column(const std::string& column, const std::vector<std::string>& headings);
+
 /// "1.3%"; "0" where there is none.
 std::string loss_text(double loss);
 /// "1.03x", over a copy's time; "-" where no copy was measured (0).

@@ -22,7 +22,7 @@ std::vector<Section> selfcheck_sections(const SelfCheck& sweeps, const SelfCheck
         "Two sweeps differ by {:.2f}% (standard deviation), beyond what their rounds explain.\n",
         alarms(twins), sweeps.sweeps, sweeps.comparisons, alarms(sweeps), sweeps.run_to_run * 100);
     if (!sweeps.noisier.empty()) {
-        out.push_back({"", Table("noisier than that|>threshold"), ""});
+        out.push_back({"", Table(noisier_columns), ""});
         for (const SelfCheck::Problem& problem : sweeps.noisier) {
             out.back().table.add({problem.key, fmt::format("{:.1f}%", problem.change * 100)});
         }

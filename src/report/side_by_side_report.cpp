@@ -8,6 +8,11 @@
 namespace normtune {
 namespace {
 
+constexpr std::string_view row_columns = "problem|>normtune us|>limit";
+constexpr std::string_view row_columns_of_short = "problem|>normtune us|>limit|>floor";
+constexpr std::string_view last_column = "fastest other";
+constexpr std::string_view mean_columns = "operation|>problems|>geometric mean|>least|>limit at most";
+
 constexpr std::string_view columns_note =
     "us: of each provider's best the median of the finals' fresh rounds; p50 of all rounds of what was not in them. limit: "
     "normtune's p50 over a copy's of the same bytes. fastest other: its time over normtune's; above 1 normtune is faster.\n";
@@ -37,6 +42,16 @@ std::string contestant_heading(const Contestant& contestant) {
 
 }  // namespace
 
+std::vector<std::string> side_by_side_headings(std::span<const std::string> providers) {
+    std::vector<std::string> out = headings_of({row_columns_of_short, last_column, mean_columns});
+    out.push_back(contestant_heading({std::string(own_provider), true}));
+    for (const std::string& provider : providers) {
+        out.push_back(contestant_heading({provider, false}));
+        out.push_back(contestant_heading({provider, true}));
+    }
+    return out;
+}
+
 std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems) {
     if (problems.empty()) {
         return {{"", Table(), "No candidate was measured.\n"}};
@@ -53,12 +68,12 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
     }
     const bool any_short = std::ranges::any_of(problems, [](const SideBySide& problem) { return is_short(problem.own()); });
     Section rows{
-        "Side by side", Table(any_short ? "problem|>normtune us|>limit|>floor" : "problem|>normtune us|>limit"),
+        "Side by side", Table(any_short ? row_columns_of_short : row_columns),
         std::string(columns_note) + std::string(any_short ? floor_column_note : "") + std::string(dependent ? dependent_columns_note : "")};
     for (const Contestant& contestant : contestants) {
         rows.table.add_column(contestant_heading(contestant), Align::right);
     }
-    rows.table.add_column("fastest other", Align::right);
+    rows.table.add_column(std::string(last_column), Align::right);
     for (const SideBySide& problem : problems) {
         const Record* const own = problem.own();
         std::vector<std::string> cells{problem.problem->key(), own == nullptr ? "-" : microseconds(time_of(*own)),
@@ -77,8 +92,7 @@ std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems)
     std::vector<Section> out{std::move(rows)};
     const std::vector<SideBySideMean> all = means(problems);
     if (std::ranges::any_of(all, [](const SideBySideMean& mean) { return mean.problems > 1; })) {
-        out.push_back({"Means", Table("operation|>problems|>geometric mean|>least|>limit at most"),
-                       "Of the fastest other's time over normtune's, over the problems that have both.\n"});
+        out.push_back({"Means", Table(mean_columns), "Of the fastest other's time over normtune's, over the problems that have both.\n"});
         for (const SideBySideMean& mean : all) {
             out.back().table.add({mean.operation, fmt::format("{}", mean.problems), thousandths(mean.geometric_mean),
                                   thousandths(mean.least), limit_text(mean.most_limit)});

@@ -97,6 +97,19 @@ Table::Table(std::string_view columns) {
     }
 }
 
+std::vector<std::string> headings_of(std::initializer_list<std::string_view> tables) {
+    std::vector<std::string> out;
+    for (const std::string_view columns : tables) {
+        const Table table(columns);
+        for (const std::string& heading : table.headings()) {
+            if (std::find(out.begin(), out.end(), heading) == out.end()) {
+                out.push_back(heading);
+            }
+        }
+    }
+    return out;
+}
+
 void Table::add_column(std::string heading, Align align) {
     lines_.front().push_back(for_terminal(heading));
     aligns_.push_back(align);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ private:
     std::vector<Tone> tones_{Tone::plain};            // of each line
     std::size_t sums_ = 0;
 };
+
+/// Headings of tables that are written as Table's constructor takes them, each once.
+std::vector<std::string> headings_of(std::initializer_list<std::string_view> tables);
 
 /// A row of such a table.
 std::string markdown_row(const std::vector<std::string>& cells);

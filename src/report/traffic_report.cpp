@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/json_document.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -37,9 +38,10 @@ std::string time_text(double us, double judged) {
 
 Section launchers(const Fit& fit) {
     const TrafficFit& traffic = *fit.traffic;
-    Section section{fmt::format("Expected time over {}: {} batches, {} tokens", traffic.counts.file,
-                                grouped(static_cast<std::uint64_t>(batches(traffic.counts))),
-                                grouped(static_cast<std::uint64_t>(tokens(traffic.counts)))),
+    const auto all_batches = static_cast<std::uint64_t>(batches(traffic.counts));
+    const auto all_tokens = static_cast<std::uint64_t>(tokens(traffic.counts));
+    Section section{fmt::format("Expected time over {}: {} {}, {} {}", traffic.counts.file, grouped(all_batches),
+                                plural(all_batches, "batch", "batches"), grouped(all_tokens), plural(all_tokens, "token")),
                     Table("launcher|>judged|>us/token|>best|>loss|>ladder's"), ""};
     const ExpectedTime& own = traffic.ladder;
     section.table.add({"this ladder", share_text(own.judged), time_text(own.us_per_token, own.judged),

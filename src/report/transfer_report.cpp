@@ -6,6 +6,7 @@
 
 #include "report/json_document.h"
 #include "report/loss_group_json.h"
+#include "support/plural.h"
 #include "trial/record_json.h"
 
 namespace normtune {
@@ -20,8 +21,9 @@ constexpr std::string_view transfer_note =
     "points. judged: problems where that winner was measured. mean: geometric.\n";
 
 std::string side_text(const std::string& name, const DeviceInfo& device) {
-    return name == device.name ? fmt::format("{} ({}, {} compute units)", name, device.arch, device.compute_units)
-                               : fmt::format("{} ({}, {})", name, device.name, device.arch);
+    return name == device.name
+               ? fmt::format("{} ({}, {})", name, device.arch, counted(static_cast<std::uint64_t>(device.compute_units), "compute unit"))
+               : fmt::format("{} ({}, {})", name, device.name, device.arch);
 }
 
 Section in_all(const Transfer& transfer) {
@@ -33,8 +35,8 @@ Section in_all(const Transfer& transfer) {
                            worst_text(group), group.worst > 0 ? group.worst_on->problem().key() : ""});
     }
     if (transfer.only_from + transfer.only_to > 0) {
-        section.note +=
-            fmt::format("Left out: {} problems that the one has alone, {} of the other.\n", transfer.only_from, transfer.only_to);
+        section.note += fmt::format("Left out: {} that the one has alone, {} of the other.\n", counted(transfer.only_from, "problem"),
+                                    transfer.only_to);
     }
     return section;
 }

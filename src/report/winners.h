@@ -30,14 +30,18 @@ struct Winner {
 /// One a problem that was ranked, in the order of the records. They point into `results`.
 std::vector<Winner> find_winners(const Results& results, Whose whose = Whose::all);
 
-/// Of problems whose finals were not held, as the sweep was interrupted: what has the least p50.
+/// Of problems whose finals were not held, as the sweep was interrupted, or was normtune ab's: what has the least p50.
 std::vector<Winner> find_leaders(const Results& results);
 
 /// A line a winner, and what its columns say.
 Section winners_section(const std::vector<Winner>& winners);
 /// Winners and leaders; that nothing was measured, where there are none. `under_way`: trials that have rounds and are not complete.
 std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way = {});
-std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders);
+/// `of_two_versions`: so are the leaders' results.
+std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders, bool of_two_versions = false);
+
+/// All that these tables may have.
+std::vector<std::string> winners_headings();
 
 /// The winners of each run as JSON; its schema is schemas/winners.schema.json. `proposal`: that they are for another device; `prices`:
 /// what taking these and no others costs.

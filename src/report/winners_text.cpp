@@ -7,6 +7,7 @@
 #include "judge/side_by_side.h"
 #include "report/table.h"
 #include "report/winners.h"
+#include "space/heuristics.h"
 #include "support/escape.h"
 
 namespace normtune {
@@ -15,6 +16,9 @@ namespace {
 constexpr std::string_view legend =
     "tied: cannot be told apart, of those measured. limit: the winner's p50 over a copy's of the same bytes.\n"
     "worst: time of the slowest over the winner's. Heuristics: of the best that obeys one over normtune's best.\n";
+
+constexpr std::string_view winner_columns = "problem|best configuration|>p50 us|>GB/s|>limit|>worst";
+constexpr std::string_view leader_columns = "problem|configuration|>p50 us|>GB/s|>limit|>measured";
 
 constexpr std::string_view stored_legend =
     "stored: measured on that day (UTC), and not run again: the store of winners had it (sweep --fresh runs it).\n";
@@ -34,7 +38,7 @@ std::string ratio_text(const std::optional<double>& ratio) {
 }
 
 Table one_line_each(const std::vector<Winner>& winners) {
-    Table table("problem|best configuration|>p50 us|>GB/s|>limit|>worst");
+    Table table(winner_columns);
     for (const Winner::Gain& gain : winners.front().over_heuristics) {
         table.add_column(gain.heuristic, Align::right);
     }
@@ -119,9 +123,12 @@ void say_incomplete(Section& section, const std::vector<Winner>& leaders, const 
     }
 }
 
-Section leaders_section(const std::vector<Winner>& leaders) {
-    Section section{"Best so far", Table("problem|configuration|>p50 us|>GB/s|>limit|>measured"),
-                    "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
+Section leaders_section(const std::vector<Winner>& leaders, bool of_two_versions) {
+    Section section{
+        of_two_versions ? "Least p50" : "Best so far", Table(leader_columns),
+        of_two_versions
+            ? "The run is of normtune ab, which compares two versions side by side: no finals are held, and there is no winner.\n"
+            : "By the p50 of what was measured: the finals that decide were not held, as the sweep did not come to its end.\n"};
     for (const Winner& leader : leaders) {
         const Measurement& measurement = *leader.record->measurement;
         section.table.add({leader.record->problem.key(), leader.record->candidate.identity(), three_digits(measurement.p50_us),
@@ -132,6 +139,14 @@ Section leaders_section(const std::vector<Winner>& leaders) {
 
 }  // namespace
 
+std::vector<std::string> winners_headings() {
+    std::vector<std::string> out = headings_of({winner_columns, leader_columns, "tied|stored"});
+    for (const Heuristic& heuristic : heuristics()) {
+        out.emplace_back(heuristic.name);
+    }
+    return out;
+}
+
 Section winners_section(const std::vector<Winner>& winners) {
     return {"", one_line_each(winners),
             std::string(legend) + std::string(any_stored(winners) ? stored_legend : "") + floor_note(winners) + dependent_note(winners) +
@@ -140,7 +155,7 @@ Section winners_section(const std::vector<Winner>& winners) {
 
 std::vector<Section> winners_sections(const Results& results, std::span<const Record> under_way) {
     if (under_way.empty()) {
-        return winners_sections(find_winners(results), find_leaders(results));
+        return winners_sections(find_winners(results), find_leaders(results), of_two_versions(results));
     }
     Results all = results;
     std::set<std::string> incomplete;
@@ -154,13 +169,13 @@ std::vector<Section> winners_sections(const Results& results, std::span<const Re
     return out;
 }
 
-std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders) {
+std::vector<Section> winners_sections(const std::vector<Winner>& winners, const std::vector<Winner>& leaders, bool of_two_versions) {
     std::vector<Section> out;
     if (!winners.empty()) {
         out.push_back(winners_section(winners));
     }
     if (!leaders.empty()) {
-        out.push_back(leaders_section(leaders));
+        out.push_back(leaders_section(leaders, of_two_versions));
     }
     if (out.empty()) {
         out.push_back({"", Table(), "No winners: no configuration was measured.\n"});

@@ -1,4 +1,5 @@
 #include "run/device_worker.h"
+#include "support/plural.h"
 
 #include <fmt/format.h>
 
@@ -99,12 +100,12 @@ void DeviceWorker::spend_budget() {
     std::vector<std::string> left;
     for (const auto& [problem, run] : owned_) {
         if (run->missing() > 0) {
-            left.push_back(
-                fmt::format("{}: {} trials did not fit into the budget, or its share of it", run->problem_key(), run->missing()));
+            left.push_back(fmt::format("{}: {} did not fit into the budget, or its share of it", run->problem_key(),
+                                       counted(run->missing(), "trial")));
         }
         if (run->unsettled() > 0) {
-            left.push_back(fmt::format("{}: {} more trials could not be told apart from the best before the finals", run->problem_key(),
-                                       run->unsettled()));
+            left.push_back(fmt::format("{}: {} more {} could not be told apart from the best before the finals", run->problem_key(),
+                                       run->unsettled(), plural(run->unsettled(), "trial")));
         }
     }
     constexpr std::size_t most_told = 10;

@@ -22,6 +22,7 @@
 #include "support/escape.h"
 #include "support/others_load.h"
 #include "support/parallel.h"
+#include "support/plural.h"
 #include "support/version.h"
 
 namespace normtune {
@@ -97,7 +98,7 @@ JournalHeader header_of(const SweepOptions& options, const DeviceInfo& device, c
 }
 
 std::string text_of(const DeviceInfo& device) {
-    return fmt::format("{} ({}, {} compute units)", device.name, device.arch, device.compute_units);
+    return fmt::format("{} ({}, {})", device.name, device.arch, counted(static_cast<std::uint64_t>(device.compute_units), "compute unit"));
 }
 
 bool are_alike(const DeviceInfo& a, const DeviceInfo& b) {
@@ -312,8 +313,9 @@ std::string how_far(const SweepOptions& options, const std::vector<ProblemTrials
         first = first.empty() && !left.empty() ? fmt::format("{}: {}", options.problems[i].key(), left) : first;
     }
     return problems == 0
-               ? fmt::format("after {} of {} trials", recorder.trials_done(), total)
-               : fmt::format("after all {} trials, with {} problem{} to finish ({})", total, problems, problems == 1 ? "" : "s", first);
+               ? fmt::format("after {} of {}", recorder.trials_done(), counted(total, "trial"))
+               : fmt::format("after {}, with {} to finish ({})", total == 1 ? "its one trial" : fmt::format("all {} trials", total),
+                             counted(problems, "problem"), first);
 }
 
 /// The journal has all of it, whatever the disk says to the files.

@@ -9,6 +9,7 @@
 
 #include "measure/statistics.h"
 #include "support/error.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -143,8 +144,8 @@ std::optional<HistoryBatch> night_of(const History& history, const std::string& 
         twice += points > 1 ? 1 : 0;
     }
     if (twice > 0) {
-        remarks.push_back(
-            fmt::format("{} trials are in several of the runs that began at {}: the last one's times are taken", twice, wanted));
+        remarks.push_back(fmt::format("{} {} in several of the runs that began at {}: the last one's times are taken",
+                                      counted(twice, "trial"), twice == 1 ? "is" : "are", wanted));
     }
     return out;
 }
@@ -176,7 +177,8 @@ HistoryInput history_of(const Results& results, const std::string& source, const
                                      dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : ""));
     }
     if (dropped > 0) {
-        out.remarks.push_back(fmt::format("{}: {} trials that a race dropped after few rounds are left out", source, dropped));
+        out.remarks.push_back(fmt::format("{}: {} that a race dropped after few rounds {} left out", source, counted(dropped, "trial"),
+                                          dropped == 1 ? "is" : "are"));
     }
     for (const HistoryBatch& batch : out.batches) {
         if (batch.run.started.empty()) {

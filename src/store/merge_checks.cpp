@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "space/shard.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -108,9 +109,9 @@ std::string why_shards_not_whole(const std::vector<NamedResults>& parts, const N
     const std::uint64_t in_none = count > 1 ? problems_in_none(parts, one.results) : 0;
     return in_none == 0 ? ""
                         : fmt::format(
-                              "{} problems are in no shard of the sweep of {}: devices that are not quite "
-                              "alike divided them each in its own way",
-                              in_none, one.name);
+                              "{} {} in no shard of the sweep of {}: devices that are not quite "
+                              "alike divided its problems each in its own way",
+                              counted(in_none, "problem"), in_none == 1 ? "is" : "are", one.name);
 }
 
 }  // namespace

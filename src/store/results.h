@@ -37,6 +37,9 @@ struct Results {
     std::vector<Record> records;
 };
 
+/// Are they of `normtune ab`, which measures two versions in the same rounds and ranks nothing?
+bool of_two_versions(const Results& results);
+
 /// results.csv, results.json and liger.csv, each as below, into a folder.
 void write_result_files(const Results& results, const std::string& folder);
 void write_results_csv(const Results& results, const std::string& path);

@@ -89,6 +89,10 @@ void write_result_files(const Results& results, const std::string& folder) {
     write_liger_csv(results, (path / "liger.csv").string());
 }
 
+bool of_two_versions(const Results& results) {
+    return results.command.size() > 1 && results.command[1] == "ab";
+}
+
 void require_one_device(const Results& results) {
     const auto differs = [&](const Record& record) { return record.device != results.records.front().device; };
     if (const auto other = std::ranges::find_if(results.records, differs); other != results.records.end()) {

@@ -113,38 +113,32 @@ WinnerStore WinnerStore::open_or_create(const std::string& path) {
     return WinnerStore(sqlite::open_or_create_file(path, store_format));
 }
 
-StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
+StoredProblem WinnerStore::read(const sqlite::Statement& row) {
     StoredProblem out;
-    const std::string problem = row.text(13);
-    const std::string where = fmt::format("{}: the row of {}: ", database_->path(), quoted_for_message(problem));
-    try {
-        const nlohmann::json backend = row.text(0);
-        const nlohmann::json environment = parse_json(row.text(9), "environment");
-        const nlohmann::json records = parse_json(row.text(12), "records");
-        out.identity = {JsonReader(backend, "backend: ").name_of(backend_names),
-                        row.text(1),
-                        row.text(2),
-                        row.text(3),
-                        static_cast<int>(row.whole(4)),
-                        row.text(5),
-                        row.text(6),
-                        row.text(7)};
-        out.measured_at = row.text(8);
-        out.environment = from_json<Environment>(JsonReader(environment, "environment: "));
-        out.trials = static_cast<std::uint64_t>(row.whole(10));
-        out.timed = static_cast<std::uint64_t>(row.whole(11));
-        out.records = records_from(JsonReader(records, "records: "));
-        if (out.measured_at.empty() || !is_timestamp(out.measured_at) || out.measured_at > latest_timestamp()) {
-            throw InputError(fmt::format("measured_at is {}, which is no time in the past", quoted_for_message(out.measured_at)));
-        }
-        if (out.problem().key() != problem) {
-            throw InputError("its trials are of another problem");
-        }
-        if (out.timed < out.records.size() || out.trials < out.timed) {
-            throw InputError("it counts fewer trials than it has");
-        }
-    } catch (const InputError& error) {
-        throw BadRow(where + error.what() + "; measuring that problem again replaces it");
+    const nlohmann::json backend = row.text(0);
+    const nlohmann::json environment = parse_json(row.text(9), "environment");
+    const nlohmann::json records = parse_json(row.text(12), "records");
+    out.identity = {JsonReader(backend, "backend: ").name_of(backend_names),
+                    row.text(1),
+                    row.text(2),
+                    row.text(3),
+                    static_cast<int>(row.whole(4)),
+                    row.text(5),
+                    row.text(6),
+                    row.text(7)};
+    out.measured_at = row.text(8);
+    out.environment = from_json<Environment>(JsonReader(environment, "environment: "));
+    out.trials = static_cast<std::uint64_t>(row.whole(10));
+    out.timed = static_cast<std::uint64_t>(row.whole(11));
+    out.records = records_from(JsonReader(records, "records: "));
+    if (out.measured_at.empty() || !is_timestamp(out.measured_at) || out.measured_at > latest_timestamp()) {
+        throw InputError(fmt::format("measured_at is {}, which is no time in the past", quoted_for_message(out.measured_at)));
+    }
+    if (out.problem().key() != row.text(13)) {
+        throw InputError("its trials are of another problem");
+    }
+    if (out.timed < out.records.size() || out.trials < out.timed) {
+        throw InputError("it counts fewer trials than it has");
     }
     return out;
 }
@@ -152,7 +146,15 @@ StoredProblem WinnerStore::read(const sqlite::Statement& row) const {
 std::optional<StoredProblem> WinnerStore::find(const WinnerIdentity& identity, const Problem& problem) {
     sqlite::Statement rows = database_->prepare(std::string(select_rows) + std::string(of_identity));
     bind_identity(rows, identity, problem);
-    return rows.step() ? std::optional(read(rows)) : std::nullopt;
+    if (!rows.step()) {
+        return std::nullopt;
+    }
+    try {
+        return read(rows);
+    } catch (const InputError& error) {
+        throw BadRow(fmt::format("{}: the row of {}: {}; measuring that problem again replaces it", database_->path(),
+                                 quoted_for_message(rows.text(13)), error.what()));
+    }
 }
 
 void WinnerStore::put(std::span<const StoredProblem> problems) {
@@ -171,11 +173,17 @@ void WinnerStore::put(std::span<const StoredProblem> problems) {
     transaction.commit();
 }
 
-std::vector<StoredProblem> WinnerStore::all() {
+std::vector<StoredProblem> WinnerStore::all(const std::function<void(const std::string&)>& damaged) {
     std::vector<StoredProblem> out;
     sqlite::Statement rows = database_->prepare(std::string(select_rows) + "ORDER BY rowid");
     while (rows.step()) {
-        out.push_back(read(rows));
+        try {
+            out.push_back(read(rows));
+        } catch (const InputError& error) {
+            damaged(fmt::format("{}: the row of {} on {} with driver {} is passed over: {}", database_->path(),
+                                quoted_for_message(rows.text(13)), quoted_for_message(rows.text(1)), quoted_for_message(rows.text(3)),
+                                error.what()));
+        }
     }
     return out;
 }

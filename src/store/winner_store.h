@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +46,7 @@ struct StoredProblem {
 /// where NORMTUNE_STORE is set to nothing, and where HOME is not known: no store.
 std::string winner_store_path();
 
-/// A row of the store that holds what no sweep puts there. Its problem can be measured again, which replaces it.
+/// A row of the store that holds what no sweep puts there. A sweep that would take it measures its problem, which replaces it.
 class BadRow : public InputError {
 public:
     using InputError::InputError;
@@ -64,12 +65,14 @@ public:
     /// In one transaction: all or none. Of a problem that is there with the same identity the later measurement stays,
     /// unless it is said to be of the future.
     void put(std::span<const StoredProblem> problems);
-    /// In the order in which problems were first put.
-    std::vector<StoredProblem> all();
+    /// In the order in which problems were first put. What is wrong with a row that no sweep puts there goes to `damaged`, and the row is
+    /// passed over.
+    std::vector<StoredProblem> all(const std::function<void(const std::string&)>& damaged);
 
 private:
     explicit WinnerStore(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
-    StoredProblem read(const sqlite::Statement& row) const;
+    /// Throws InputError: what is wrong with it, not where.
+    static StoredProblem read(const sqlite::Statement& row);
 
     std::unique_ptr<sqlite::Database> database_;
 };

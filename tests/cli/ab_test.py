@@ -43,7 +43,7 @@ def verdicts(checks):
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy default --out p", 1, "fail: gate default")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} equal.yaml --policy default --out q", 0, "pass: gate default")
     # With a policy every format says what the exit code does.
-    checks.write("wide.yaml", "name: wide\nthresholds:\n  - {percent: 10}\n")
+    checks.write("wide.yaml", "name: wide\nthresholds:\n  - {problem: '*', percent: 10}\n")
     for policy, code, result, verdict in (("default", 1, "fail", "slower"), ("wide.yaml", 0, "pass", "same")):
         command = f"normtune ab old_vendor new_vendor {REPLAY} slower.yaml --policy {policy} --out {result}_"
         document = json.loads(checks.run(f"{command}json --format json", code))
@@ -79,6 +79,12 @@ def reports(checks):
     keys = "w4.t128.r1.row.registers.masked.per_row w8.t256.r1.row.registers.masked.per_row"
     checks.run(f"normtune ab {keys} {SHAPE} {REPLAY} equal.yaml --out keys", 0, "1 same")
     checks.run(f"normtune ab old_vendor w8.t256.r1.row.registers.masked.per_row {REPLAY} equal.yaml --out mixed", 0, "1 same")
+
+
+def as_results(checks):
+    """Its folder is no sweep that was cut off."""
+    out = checks.run("normtune best e", 0, "The run is of normtune ab", "Least p50")
+    checks.expect("come to its end" not in out and "so far" not in out, out)
 
 
 def trees(checks):
@@ -126,6 +132,23 @@ def failures(checks):
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_before.yaml --out g", 0, "1 new", "baseline incorrect: y is off")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} wrong_both.yaml --out h", 3, "1 trial failed on both sides",
                "before incorrect: y is off\n  after  incorrect: y is off", "Nothing was")
+    # A configuration that AFTER alone has, and that fails, is named in every report.
+    launch = json.loads((checks.folder.work / "new_tuned/launch.json").read_text())
+    launch["tunables"]["THREADS"] = launch["tunables"]["THREADS"] + [96]
+    checks.write("more_tuned/launch.json", json.dumps(launch))
+    checks.folder.run("cp new_tuned/norm.cu more_tuned/")
+    checks.write("wrong_new.yaml", EQUAL + "faults:\n  - {config: 'after:*THREADS=96*', at: verify, do: incorrect, text: y is off}\n")
+    for policy, out in (("", "n"), (" --policy default", "np")):
+        command = f"normtune ab old_tuned more_tuned {SHAPE} {REPLAY} wrong_new.yaml{policy}"
+        document = json.loads(checks.run(f"{command} --format json --junit n.xml --markdown n.md --out {out}", 3))
+        failed = [(it["configuration"], it["note"]) for it in document["failed"]]
+        checks.expect(len(failed) == document["failed_both"] > 0 and all("THREADS=96" in key and note == "candidate incorrect: y is off" for key, note in failed), failed)
+        cases = [it.get("name") for it in tree.parse(checks.folder.work / "n.xml").getroot().iter("testcase") if "y is off" in str([skip.get("message") for skip in it])]
+        checks.expect(len(cases) == len(failed) and all("THREADS=96" in name for name in cases), cases)
+        lines = [line for line in checks.run(f"{command} --format csv --out {out}_csv", 3).splitlines() if "y is off" in line]
+        checks.expect(len(lines) == len(failed) and all("THREADS=96" in line for line in lines), lines)
+        for text in ((checks.folder.work / "n.md").read_text(), checks.run(f"{command} --format markdown --out {out}_markdown", 3)):
+            checks.expect("THREADS=96" in text and "candidate incorrect: y is off" in text, text)
     checks.write("late.yaml", EQUAL + "faults:\n  - {config: 'after:*', at: measure, do: crash, from: 5}\n")
     checks.run(f"normtune ab old_vendor new_vendor {REPLAY} late.yaml --out late", 1, "candidate crashed")
 
@@ -193,7 +216,7 @@ def main():
     with harness.Folder(arguments.normtune) as folder:
         checks = Checks(folder)
         copies(checks)
-        for part in (verdicts, reports, trees, together, failures, refusals, interrupted, gate, planted):
+        for part in (verdicts, as_results, reports, trees, together, failures, refusals, interrupted, gate, planted):
             part(checks)
     return 1 if checks.failed else 0
 

@@ -67,7 +67,7 @@ def fill(folder, check):
 def trends(folder, check):
     result = folder.run("normtune history trend")
     text = result.stdout.decode()
-    check.that(result.returncode == 1 and text.startswith("fail: trend by policy default: 4 series, 1 changes, 1 regressions"), "trend", result)
+    check.that(result.returncode == 1 and text.startswith("fail: trend by policy default: 4 series, 1 change, 1 regression "), "trend", result)
     check.that("2026-09-26" in text and "cause: code; revision revision-24 → revision-25" in text, "cause", result)
     again = folder.run("normtune history trend")
     check.that(again.stdout == result.stdout, "deterministic", again)
@@ -89,6 +89,8 @@ def trends(folder, check):
 
 
 def exchanges(folder, check):
+    result = folder.run("normtune history export -o - && normtune history trend --format html -o - | tail -1")
+    check.that(result.stdout.startswith(b"{") and result.stdout.rstrip().endswith(b"</html>") and not (folder.work / "-").exists(), "stdout", result)
     points = []
     for name, started in (("bmf", "--started 2026-09-30T02:00:00Z --device-name 'NVIDIA H100 80GB HBM3'"), ("google-benchmark", "")):
         result = folder.run(
@@ -168,7 +170,7 @@ def several_devices(folder, check):
     names = " ".join(f"g{number:02}.json" for number in range(NIGHTS))
     folder.run(f"normtune history add {names} --db gpus.sqlite3")
     result = folder.run("normtune history trend --db gpus.sqlite3")
-    check.that(result.returncode == 1 and b"1 regressions" in result.stdout and b"not in the newest" not in result.stdout, "two GPUs", result)
+    check.that(result.returncode == 1 and b"1 regression in" in result.stdout and b"not in the newest" not in result.stdout, "two GPUs", result)
     for run in ("", " --run 2026-09-30T02:00:00Z"):
         result = folder.run("normtune history export --db gpus.sqlite3" + run)
         check.that(result.returncode == 0 and len(json.loads(result.stdout)) == 4 and result.stderr == b"", "export of two GPUs" + run, result)

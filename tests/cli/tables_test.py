@@ -160,6 +160,32 @@ def order_faults(folder):
     return faults
 
 
+def heading_faults(folder):
+    """--sort takes every heading of what is measured, and is looked at before anything is."""
+    faults = []
+    one = "--problem rms_norm/forward/bf16/llama/256x1024 --space space.yaml --backend replay --quiet"
+    commands = [
+        f"sweep --candidate vendor {one} --replay-script replay.yaml --batch-invariant",
+        f"verify {one} --replay-script faults.yaml --batch-invariant",
+        f"ab vendor pr {one.replace('--space space.yaml', '--processes 2')} --replay-script replay_ab.yaml --policy default",
+    ]
+    folder.run("cp -r vendor pr; mkdir taken; touch taken/a")
+    for command in commands:
+        out = folder.run(f"normtune {command} --format markdown --out sorted-{command.split()[0]}").stdout.decode()
+        if command.startswith("ab"):  # its markdown is another
+            out = folder.run(f"normtune {command} --out sorted-table").stdout.decode()
+            headings = {cell for line in out.splitlines() for cell in re.split(r"  +", line.strip()) if line.startswith(("ratios of", "verdict", "extremes", "metric"))}
+        else:
+            headings = {cell.strip() for heading in re.findall(r"^\| (.*) \|\n\|-", out, re.MULTILINE) for cell in heading.split("|")}
+        if len(headings) < 4:
+            faults.append(f"{command}: headings {headings}")
+        for heading in headings:
+            run = folder.run(f"normtune {command} --sort '{heading}' --out taken")
+            if "--sort" in run.stderr.decode() or "taken" not in run.stderr.decode():
+                faults.append(f"{command} --sort '{heading}': {run.stderr.decode()}")
+    return faults
+
+
 def color_faults(folder):
     faults = []
     gate = "normtune gate --baseline before --candidate after"
@@ -233,7 +259,7 @@ def main():
             run = folder.run(command)
             if run.returncode != 0:
                 faults.append(f"{command}: {run.stderr.decode()}")
-        for check in (columns_faults, devices_faults, format_faults, order_faults, color_faults, markdown_faults, explain_faults):
+        for check in (columns_faults, devices_faults, format_faults, order_faults, heading_faults, color_faults, markdown_faults, explain_faults):
             faults += check(folder)
     print("\n".join(faults))
     return 1 if faults else 0

@@ -58,7 +58,7 @@ TEST(BothWays, AsManyFasterAsSlowerAreAmbiguousAndSaySo) {
 
 TEST(BothWays, IsAskedAtTheThresholdThatAPolicyHasForThePair) {
     const Compared it(one_each(0.05, 0.05));
-    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {percent: 1}\n"}) {
+    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {problem: '*', percent: 1}\n"}) {
         const Policy policy = parse_policy("name: p\n" + of_policy, "policy.yaml");
         const Comparison comparison = compare(it.before, it.after, policy.settings(Metric::latency));
         EXPECT_EQ(std::ranges::count_if(comparison.pairs, &Pair::is_of_both_ways), 24) << of_policy;

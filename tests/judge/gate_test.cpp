@@ -84,8 +84,8 @@ TEST(Gate, TheFirstThresholdThatMatchesHolds) {
         return GateJudged("name: p\nthresholds:\n" + thresholds, slow_hidden).verdict.count(GateResult::fail);
     };
     EXPECT_EQ(failed("  - {site: hidden, percent: 50}\n"), 1U);
-    EXPECT_EQ(failed("  - {mode: backward, percent: 50}\n  - {percent: 50}\n"), 0U);
-    EXPECT_EQ(failed("  - {percent: 1}\n  - {mode: backward, percent: 50}\n"), 2U);
+    EXPECT_EQ(failed("  - {mode: backward, percent: 50}\n  - {problem: '*', percent: 50}\n"), 0U);
+    EXPECT_EQ(failed("  - {problem: '*', percent: 1}\n  - {mode: backward, percent: 50}\n"), 2U);
     EXPECT_EQ(failed("  - {rows: 2, cols: 4096, percent: 50}\n"), 1U);
     EXPECT_EQ(failed("  - {problem: '*/forward/*', config: '*.r1.*', percent: 50}\n"), 1U);
     EXPECT_EQ(failed("  - {op: fused_add_rms_norm, percent: 50}\n"), 2U);
@@ -94,7 +94,7 @@ TEST(Gate, TheFirstThresholdThatMatchesHolds) {
 
 TEST(Gate, AThresholdThatNamesNoMetricIsOfLatency) {
     const auto more = [](Results& r) { r.records[0].measurement->memory_bytes += 4096; };
-    EXPECT_EQ(GateJudged("name: p\nthresholds:\n  - {percent: 50}\n", more).verdict.result, GateResult::fail);
+    EXPECT_EQ(GateJudged("name: p\nthresholds:\n  - {problem: '*', percent: 50}\n", more).verdict.result, GateResult::fail);
     EXPECT_EQ(GateJudged("name: p\nthresholds:\n  - {metric: memory, percent: 50}\n", more).verdict.result, GateResult::pass);
 }
 

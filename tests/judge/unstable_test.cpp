@@ -64,7 +64,7 @@ TEST(Unstable, APairThatMovedAloneIsAmbiguousAndSaysSo) {
 
 TEST(Unstable, IsAskedAtTheThresholdThatAPolicyHasForThePair) {
     const MovedRuns it({.trials = 1, .slower = 0.03});
-    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {percent: 1}\n"}) {
+    for (const std::string of_policy : {"percent: 1\n", "percent: 10\nthresholds:\n  - {problem: '*', percent: 1}\n"}) {
         const Policy policy = parse_policy("name: p\n" + of_policy, "policy.yaml");
         const Comparison comparison = compare(it.before, it.after, policy.settings(Metric::latency));
         EXPECT_EQ(std::ranges::count_if(comparison.pairs, &Pair::is_maybe_unstable), 1) << of_policy;

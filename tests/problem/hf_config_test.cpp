@@ -127,6 +127,41 @@ TEST(HfConfig, ItsShapesReadBackAsTheyWere) {
     }
 }
 
+TEST(HfConfig, TakesTheTypeByBothItsKeysAndNames) {
+    const auto dtype_of = [](const std::string& member) {
+        return parse_hf_config(R"({"model_type": "llama", "hidden_size": 64)" + member + "}", "c.json", "m", {}).dtypes.at(0);
+    };
+    EXPECT_EQ(dtype_of(""), Dtype::bf16);
+    EXPECT_EQ(dtype_of(R"(, "torch_dtype": null)"), Dtype::bf16);
+    for (const std::string key : {"dtype", "torch_dtype"}) {
+        for (const std::string prefix : {"", "torch."}) {
+            EXPECT_EQ(dtype_of(", \"" + key + "\": \"" + prefix + "float16\""), Dtype::fp16) << key << prefix;
+            EXPECT_EQ(dtype_of(", \"" + key + "\": \"" + prefix + "float32\""), Dtype::fp32) << key << prefix;
+        }
+    }
+    EXPECT_EQ(refusal(R"({"model_type": "llama", "hidden_size": 64, "torch_dtype": "float8_e4m3fn"})"),
+              "config.json: torch_dtype: unknown type 'float8_e4m3fn'; known: float32, bfloat16, float16");
+    EXPECT_EQ(
+        refusal(
+            R"({"model_type": "x", "hidden_size": 64, "dtype": "torch.half", "text_config": {"model_type": "llama", "hidden_size": 64}})"),
+        "config.json: dtype: unknown type 'torch.half'; known: float32, bfloat16, float16");
+}
+
+TEST(HfConfig, SaysWhatALatentModelLacks) {
+    const auto said = [](const std::string& ranks) {
+        return refusal(R"({"model_type": "deepseek_v3", "hidden_size": 64, "qk_rope_head_dim": 64)" + ranks + "}");
+    };
+    EXPECT_EQ(said(R"(, "q_lora_rank": null, "kv_lora_rank": 512)"), "accepted");
+    for (const std::string ranks : {R"(, "q_lora_rank": 64)", R"(, "q_lora_rank": 64, "kv_lora_rank": null)"}) {
+        EXPECT_EQ(
+            said(ranks),
+            "config.json: the key 'kv_lora_rank' is missing: model_type 'deepseek_v3' normalises compressed keys and values of that rank");
+    }
+    EXPECT_EQ(said(R"(, "kv_lora_rank": 512)"),
+              "config.json: the key 'q_lora_rank' is missing: model_type 'deepseek_v3' normalises compressed queries of that rank; "
+              "null says that it has none");
+}
+
 TEST(HfConfig, RefusesModelsWithoutRmsNorm) {
     EXPECT_THROW(from("gpt2"), InputError);
     EXPECT_EQ(refusal(R"({"model_type": "gpt2", "n_embd": 768})"),

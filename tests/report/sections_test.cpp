@@ -46,5 +46,12 @@ TEST(Sections, AreArrangedWhereATableHasTheColumn) {
     }
 }
 
+TEST(Sections, AColumnIsLookedForBeforeThereAreTables) {
+    const std::vector<std::string> headings = headings_of({"name|>us", "name|model"});
+    EXPECT_EQ(headings, (std::vector<std::string>{"name", "us", "model"}));
+    EXPECT_NO_THROW(require_column("model", headings));
+    EXPECT_THROW(require_column("models", headings), InputError);
+}
+
 }  // namespace
 }  // namespace normtune

@@ -104,7 +104,7 @@ TEST(Merge, MissingShardsAreNamed) {
 
 TEST(Merge, ShardsThatWereDividedOtherwiseAreNotWhole) {
     const Merged lost = merge_results({{"a", shard_of(1, {1})}, {"b", shard_of(2, {2, 3})}}, {});
-    EXPECT_EQ(lost.refused.rfind("1 problems are in no shard of the sweep of a", 0), 0U) << lost.refused;
+    EXPECT_EQ(lost.refused.rfind("1 problem is in no shard of the sweep of a", 0), 0U) << lost.refused;
     Results whole = shard_of(1, {1, 2, 3, 4});
     whole.sweep->shards = 1;
     EXPECT_EQ(merge_results({{"a", shard_of(1, {1, 4})}, {"b", whole}}, {{}, true}).refused,

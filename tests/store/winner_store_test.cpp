@@ -26,6 +26,10 @@ using testing::sample_results;
 using testing::sample_trial;
 using testing::TemporaryFolder;
 
+void no_damage(const std::string& line) {
+    ADD_FAILURE() << line;
+}
+
 StoredProblem stored(std::int64_t rows, const std::string& measured_at = "2026-11-20T12:00:00Z") {
     Problem problem;
     problem.shape = {rows, 1024, 1024};
@@ -57,7 +61,7 @@ template <typename Error>
 std::string refusal(const std::string& path) {
     try {
         if (std::optional<WinnerStore> store = WinnerStore::open(path)) {
-            store->all();
+            store->all(no_damage);
         }
         put(path, {stored(1)});
     } catch (const Error& error) {
@@ -84,7 +88,7 @@ TEST(WinnerStore, GivesBackWhatWasPut) {
     ASSERT_EQ(after->records.size(), 2U);
     EXPECT_EQ(to_json(after->records[0]), to_json(before.records[0]));
     EXPECT_EQ(to_json(after->records[1]), to_json(before.records[1]));
-    const std::vector<StoredProblem> all = store->all();
+    const std::vector<StoredProblem> all = store->all(no_damage);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[1].problem().shape.rows, 16);
 }
@@ -119,10 +123,10 @@ TEST(WinnerStore, TheLaterMeasurementStays) {
     late.trials = 41;
     put(path, {early});
     put(path, {late});
-    EXPECT_EQ(WinnerStore::open(path)->all().at(0).trials, 41U);
+    EXPECT_EQ(WinnerStore::open(path)->all(no_damage).at(0).trials, 41U);
     put(path, {early});  // of a sweep that was resumed long after it began
-    EXPECT_EQ(WinnerStore::open(path)->all().at(0).trials, 41U);
-    EXPECT_EQ(WinnerStore::open(path)->all().size(), 1U);
+    EXPECT_EQ(WinnerStore::open(path)->all(no_damage).at(0).trials, 41U);
+    EXPECT_EQ(WinnerStore::open(path)->all(no_damage).size(), 1U);
 }
 
 TEST(WinnerStore, AnEmptyFileIsANewStore) {
@@ -130,7 +134,7 @@ TEST(WinnerStore, AnEmptyFileIsANewStore) {
     std::ofstream(folder / "store").close();
     EXPECT_FALSE(WinnerStore::open(folder / "store"));
     put(folder / "store", {stored(8)});
-    EXPECT_EQ(WinnerStore::open(folder / "store")->all().size(), 1U);
+    EXPECT_EQ(WinnerStore::open(folder / "store")->all(no_damage).size(), 1U);
 }
 
 TEST(WinnerStore, RefusesWhatItCannotReadAndLeavesItAlone) {
@@ -149,13 +153,6 @@ TEST(WinnerStore, RefusesWhatItCannotReadAndLeavesItAlone) {
     std::ofstream(text) << std::string(5000, 'x');
     EXPECT_NE(refusal<InputError>(text).find("is damaged or no database"), std::string::npos);
     EXPECT_EQ(std::filesystem::file_size(text), 5000U);
-
-    const std::string row = folder / "row";
-    put(row, {stored(8)});
-    change_store(row, "UPDATE winners SET records = '[{\"timestamp\": 3}]'");
-    EXPECT_EQ(refusal<InputError>(row).rfind(row + ": ", 0), 0U) << refusal<InputError>(row);
-    change_store(row, "UPDATE winners SET records = '[]'");
-    EXPECT_NE(refusal<InputError>(row).find("holds no trial"), std::string::npos);
 }
 
 TEST(WinnerStore, ARowThatNoSweepPutsThereIsToldAndReplaced) {
@@ -172,6 +169,8 @@ TEST(WinnerStore, ARowThatNoSweepPutsThereIsToldAndReplaced) {
         {"UPDATE winners SET measured_at = 'zzz'", "is no time in the past"},
         {"UPDATE winners SET measured_at = ''", "is no time in the past"},
         {"UPDATE winners SET records = replace(replace(records, '/8x', '/9x'), '\"rows\":8,', '\"rows\":9,')", "of another problem"},
+        {"UPDATE winners SET records = '[{\"timestamp\": 3}]'", "records: 0/timestamp: expected text"},
+        {"UPDATE winners SET records = '[]'", "holds no trial"},
         {"UPDATE winners SET timed = 1", "counts fewer trials than it has"},
     };
     for (const auto& [sql, told] : changes) {
@@ -188,8 +187,24 @@ TEST(WinnerStore, ARowThatNoSweepPutsThereIsToldAndReplaced) {
         EXPECT_NE(said.find(told), std::string::npos) << sql << ": " << said;
         EXPECT_EQ(said.rfind(path + ": the row of 'rms_norm/forward/bf16/llama/8x1024': ", 0), 0U) << said;
         put(path, {stored(8, "2026-01-02T00:00:00Z")});
-        EXPECT_EQ(WinnerStore::open(path)->all().at(0).measured_at, "2026-01-02T00:00:00Z") << sql;
+        EXPECT_EQ(WinnerStore::open(path)->all(no_damage).at(0).measured_at, "2026-01-02T00:00:00Z") << sql;
     }
+}
+
+TEST(WinnerStore, ADamagedRowIsNamedAndTheRestRead) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "store";
+    put(path, {stored(8), stored(16), stored(32)});
+    change_store(path, "UPDATE winners SET records = 'no JSON' WHERE problem LIKE '%/16x%'");
+    std::vector<std::string> said;
+    const std::vector<StoredProblem> all = WinnerStore::open(path)->all([&](const std::string& line) { said.push_back(line); });
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[1].problem().shape.rows, 32);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].rfind(path + ": the row of 'rms_norm/forward/bf16/llama/16x1024' on 'GPU' with driver '580.1' is passed over: ", 0),
+              0U)
+        << said[0];
+    EXPECT_EQ(said[0].find("measuring"), std::string::npos) << said[0];
 }
 
 TEST(WinnerStore, AFileCutShortIsOneClearLine) {
@@ -267,7 +282,7 @@ TEST(WinnerStore, ManyProcessesFillANewFileAndNothingIsLost) {
         EXPECT_EQ(status, 0);
     }
     std::set<std::int64_t> rows;
-    for (const StoredProblem& one : WinnerStore::open(path)->all()) {
+    for (const StoredProblem& one : WinnerStore::open(path)->all(no_damage)) {
         EXPECT_TRUE(rows.insert(one.problem().shape.rows).second);
     }
     EXPECT_EQ(rows.size(), std::size_t{processes * transactions * 2 + 1});
@@ -297,7 +312,7 @@ TEST(WinnerStore, AKillInTheMiddleLeavesWhatWasCommitted) {
         }
         close(pipe_ends[0]);
         std::set<std::int64_t> rows;
-        for (const StoredProblem& one : WinnerStore::open(path)->all()) {
+        for (const StoredProblem& one : WinnerStore::open(path)->all(no_damage)) {
             rows.insert(one.problem().shape.rows);
         }
         for (std::int64_t row = 2; row <= 2 * committed + 1; ++row) {

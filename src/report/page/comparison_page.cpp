@@ -11,6 +11,7 @@
 #include "report/page/data_table.h"
 #include "report/page/html.h"
 #include "report/page/pages.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -159,8 +160,8 @@ Plot changes_plot(const Comparison& comparison) {
             return place++ % stride != 0 && pair->verdict != Verdict::slower && pair->verdict != Verdict::faster;
         });
         Panel panel;
-        panel.title =
-            pairs.size() == all ? fmt::format("{}, {} pairs", group, all) : fmt::format("{}, {} of {} pairs", group, pairs.size(), all);
+        panel.title = pairs.size() == all ? fmt::format("{}, {}", group, counted(all, "pair"))
+                                          : fmt::format("{}, {} of {} pairs", group, pairs.size(), all);
         panel.series = by_verdict(comparison, pairs, [](std::size_t i, const Pair& pair) {
             return Mark{static_cast<double>(i + 1), pair.ratio, pair.low, pair.high};
         });

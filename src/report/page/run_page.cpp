@@ -14,6 +14,7 @@
 #include "report/page/trials_table.h"
 #include "report/sections.h"
 #include "report/table.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -103,7 +104,9 @@ void write_summary(TextSink& out, const RunView& run) {
     if (problems == 0) {
         write_paragraph(out, "Nothing was measured: no trial has a time.", "verdict");
     } else if (limits.count == 0) {
-        write_paragraph(out, fmt::format("{} problems have a fastest candidate. No copy was measured beside them.", grouped(problems)),
+        write_paragraph(out,
+                        fmt::format("{} {} a fastest candidate. No copy was measured beside {}.", grouped(problems),
+                                    problems == 1 ? "problem has" : "problems have", problems == 1 ? "it" : "them"),
                         "verdict");
     } else {
         write_paragraph(

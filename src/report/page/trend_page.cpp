@@ -11,6 +11,7 @@
 #include "report/page/pages.h"
 #include "report/table.h"
 #include "support/clock.h"
+#include "support/plural.h"
 
 namespace normtune {
 namespace {
@@ -262,7 +263,7 @@ void write_changes(TextSink& out, const History& history, const Trend& trend) {
             {history.runs[it.trend->series->nights[point.night].run].started.substr(0, date_length), trend_size_text(point.change.size),
              fmt::format("{} … {}", trend_size_text(point.change.low), trend_size_text(point.change.high)), trend_p_text(point.p),
              trend_cause_line(*it.change) + floor, trend_series_text(*it.trend->series), trend_size_text(it.change->own.size),
-             fmt::format("{} nights", std::max(point.found, point.night) + 1 - point.night)});
+             counted(std::max(point.found, point.night) + 1 - point.night, "night")});
     }
     write_table(out, "Changes, the newest first", numbers);
 }

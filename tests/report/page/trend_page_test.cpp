@@ -76,7 +76,7 @@ TEST(TrendPage, NightsAreDrawnWithTheirValues) {
 
 TEST(TrendPage, AChangeIsMarkedBetweenTheNightsAndListed) {
     const std::string page = page_of(history_of("rms_norm/x"));
-    EXPECT_NE(page.find("fail: trend by policy default: 1 series, 1 changes, 1 regressions"), std::string::npos);
+    EXPECT_NE(page.find("fail: trend by policy default: 1 series, 1 change, 1 regression"), std::string::npos);
     EXPECT_EQ(count(page, "<title>code: +"), 1U);        // the line
     EXPECT_EQ(count(page, "\">code: +"), 1U);            // its label
     EXPECT_EQ(count(page, "<path class=\"d c1\""), 3U);  // two levels, and the legend's
