@@ -113,6 +113,8 @@ constexpr Pair pairs[] = {
     {"TwoShuffles", "if (t % 32 < 16) {\n nt_shuffle_xor(1, 1);\n } else {\n nt_shuffle_xor(1, 1);\n }", "comes to the shuffle of",
      "nt_shuffle_xor(1, 1);"},
     {"ShuffleMasks", "nt_shuffle_xor(1, t == 9 ? 2 : 1);", "with 2 where thread", "nt_shuffle_xor(1, 2);"},
+    {"ShuffleFromSeveral", "nt_shuffle_from<32>(1, t == 9 ? 2 : 1);", "with 2 where thread", "nt_shuffle_from<32>(1, 2);"},
+    {"ShuffleFromBeyondWarp", "nt_shuffle_from<32>(1, 32);", "beyond its warp", "nt_shuffle_from<8>(1, 7);"},
     {"ShuffleBeyondWarp", "nt_shuffle_xor(1, 64);", "beyond its warp", "nt_shuffle_xor(1, 16);"},
     {"AsyncCopyNotWaitedFor",
      "nt_copy_async<4>(nt_emulated_shared(), 4 * t, in + t, true); nt_commit_async(); nt_commit_async(); nt_wait_async<2>(); out[t] = "
