@@ -6,9 +6,9 @@ NT_DEVICE float nt_scaled_gradient(float dy, float g) { return NT_IS(CASTING, no
 
 /// rstd of the rows at hand, requested as far ahead as the rows themselves; 0 for rows that there are not. A request of each step is handed on from
 /// register to register, which waits for it one step after it was made. Over larger clusters that came too soon: there each lane asks for another
-/// step's, as many steps ahead. But for fused rows of more than 32,768 columns in registers, which are faster as they were (docs/gpu_kernels.md).
+/// step's, as many steps ahead. But for fused rows of 32,768 columns and more in registers, which are faster as they were (docs/gpu_kernels.md).
 NT_CONSTANT constexpr bool nt_scales_of_many_steps() {
-    return NT_CLUSTER > 2 && NT_STAGES > 2 && !(nt_fused && NT_IS(RESIDENCY, registers) && nt_cols > 32768);
+    return NT_CLUSTER > 2 && NT_STAGES > 2 && !(nt_fused && NT_IS(RESIDENCY, registers) && nt_cols >= 32768);
 }
 struct nt_scales {
     static constexpr int depth = nt_scales_of_many_steps() ? 2 : nt_ahead ? NT_STAGES - 1 : 1;
