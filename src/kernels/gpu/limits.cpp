@@ -56,8 +56,8 @@ bool counts_columns(const Problem& p) {
     return p.shape.cols <= largest_int / 2 && p.shape.row_stride <= largest_int / 2;
 }
 
-/// A walk's steps and groups of rows are `int`s in the source (nt_walk), together with those that it asks for ahead, beyond its last: rstd of
-/// as many steps as a warp has lanes, and of as many after those (nt_scales).
+/// A walk's steps and groups of rows are `int`s in the source (nt_walk), together with those that it asks for ahead, beyond its last: rstd
+/// of as many steps as a warp has lanes, and of as many after those (nt_scales).
 bool counts_rows(const Configuration& c, const Problem& p, const DeviceInfo& d) {
     const std::int64_t ahead = 2 * d.warp_size;
     const GridShape grid = grid_shape(c, p, d);
