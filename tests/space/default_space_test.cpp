@@ -56,15 +56,22 @@ TEST(DefaultSpace, HasAClassOfRowsThatServesFewAndManyRows) {
     }
 }
 
+struct Bounds {
+    const char* space;
+    const char* architecture;
+    std::size_t most;
+};
+
+class ShippedSpace : public ::testing::TestWithParam<Bounds> {};
+
 // Rows that are no multiple of 16 bytes, too wide for a program, or without gamma: each rule takes what a later one would have kept, and
 // where one takes all that is left, it is lifted with all it would have taken elsewhere.
-TEST(DefaultSpace, HasSomeOfEveryShapeAndNotThousands) {
+TEST_P(ShippedSpace, HasSomeOfEveryShapeAndNotThousands) {
     if (testing::sanitized) {
         GTEST_SKIP() << "what the space holds is the same under a sanitizer, and takes a minute";
     }
-    constexpr std::size_t many = 1000;
-    const SearchSpace space = load_space("default");
-    const DeviceInfo device = describe_architecture("sm_90");
+    const SearchSpace space = load_space(GetParam().space);
+    const DeviceInfo device = describe_architecture(GetParam().architecture);
     for (const std::string_view of :
          {"rms_norm/forward", "fused_add_rms_norm/forward", "rms_norm/backward", "fused_add_rms_norm/backward"}) {
         for (const std::string_view more : {"bf16/llama/{}x{}", "fp32/llama/{}x{}", "bf16/llama/{}x{}/weightless"}) {
@@ -74,12 +81,18 @@ TEST(DefaultSpace, HasSomeOfEveryShapeAndNotThousands) {
                     const std::size_t kept =
                         plan_problem(parse_problem_key(key), space, backend_traits(device.backend), device, false, {}).kept;
                     EXPECT_GT(kept, 0U) << key;
-                    EXPECT_LT(kept, many) << key;
+                    EXPECT_LT(kept, GetParam().most) << key;
                 }
             }
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Shipped, ShippedSpace,
+                         ::testing::Values(Bounds{"default", "sm_90", 1000}, Bounds{"default", "sm_120", 1000},
+                                           Bounds{"quick", "sm_80", 64}, Bounds{"quick", "sm_90", 64}, Bounds{"quick", "sm_120", 64},
+                                           Bounds{"quick", "gfx942", 64}),
+                         [](const auto& given) { return fmt::format("{}_{}", given.param.space, given.param.architecture); });
 
 // Of the best of sweeps of wider spaces (results/h100: forward_clusters, gamma_before, forward_short, forward_reload, backward_narrow,
 // backward_vectors, wide_rows; results/h200: evict_last, kept_rows_wide, backward_fifths, backward_hints, beside_hints, forward_ahead,
