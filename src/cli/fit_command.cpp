@@ -92,6 +92,7 @@ public:
                                                quoted_for_message(one.name), quoted_for_message(other.name)));
         }
         const std::vector<Results>& runs = devices.front();
+        require_cluster_of_even(runs);
         require_axes_of_rows(runs.front().environment.device.backend);
         const BackendTraits traits = backend_traits(runs.front().environment.device.backend);
         Fits fits = fitted(runs, traits);
@@ -129,17 +130,33 @@ private:
         return {"WHICH", {}, Completion::none, [this](const std::string& word) { hold_out_ = HoldOut::parse(word); }};
     }
 
+    bool decides(Axis axis) const { return std::ranges::find(settings_.decided, axis) != settings_.decided.end(); }
+
     /// A step of bare `even` would be illegal at the next N.
     void require_axes_of_even() const {
-        const auto decided = [&](Axis axis) { return std::ranges::find(settings_.decided, axis) != settings_.decided.end(); };
-        if (!decided(Axis::reduction)) {
-            return;
-        }
         for (const Axis axis : axes_of_even) {
-            if (!decided(axis)) {
-                throw InputError(fmt::format("--axes: reduction needs the axes that say where even holds beside it; {} is not among them",
-                                             axis_names.name(axis)));
-            }
+            require_beside_reduction(axis);
+        }
+    }
+
+    void require_beside_reduction(Axis axis) const {
+        if (decides(Axis::reduction) && !decides(axis)) {
+            throw InputError(fmt::format("--axes: reduction needs the axes that say where even holds beside it; {} is not among them",
+                                         axis_names.name(axis)));
+        }
+    }
+
+    /// Programs of a cluster share a row's columns: where some were measured, they say as well where `even` holds.
+    void require_cluster_of_even(const std::vector<Results>& runs) const {
+        const auto asked = [](const auto& wanted, auto one) { return wanted.empty() || std::ranges::find(wanted, one) != wanted.end(); };
+        const auto in_cluster = [&](const Record& record) {
+            const Configuration* const own = record.candidate.configuration();
+            const Operation& of = record.problem.operation;
+            return own != nullptr && own->cluster > 1 && record.measurement && asked(settings_.ops, of.op) &&
+                   asked(settings_.modes, of.mode);
+        };
+        if (std::ranges::any_of(runs, [&](const Results& run) { return std::ranges::any_of(run.records, in_cluster); })) {
+            require_beside_reduction(Axis::cluster);
         }
     }
 
@@ -148,7 +165,7 @@ private:
             return;
         }
         for (const Axis axis : axes_of_rows(backend)) {
-            if (std::ranges::find(settings_.decided, axis) == settings_.decided.end()) {
+            if (!decides(axis)) {
                 throw InputError(fmt::format("--batch-invariant needs steps that decide what a row's bits depend on; --axes lacks {}",
                                              axis_names.name(axis)));
             }

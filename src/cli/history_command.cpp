@@ -28,6 +28,17 @@ enum class Action { add, list, trend, export_, import };
 constexpr NameTable<Action, 5> action_names{{"add", "list", "trend", "export", "import"}};
 constexpr std::int64_t most_nights = 10'000;
 constexpr std::size_t day_length = 10;  // "2026-11-20"
+constexpr std::size_t most_taken_out_shown = 10;
+
+/// "  taken out: KEY: incorrect", a line each.
+std::string taken_out_text(const std::vector<HistoryFailure>& failures) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(failures.size(), most_taken_out_shown); ++i) {
+        const HistoryTrial& trial = failures[i].trial;
+        out += fmt::format("  taken out: {} {}: {}\n", trial.problem, trial.candidate(), outcome_names.name(failures[i].outcome));
+    }
+    return failures.size() <= most_taken_out_shown ? out : out + fmt::format("  and {} more\n", failures.size() - most_taken_out_shown);
+}
 
 class HistoryCommand : public Command {
 public:
@@ -137,6 +148,9 @@ private:
         for (const std::string& path : files_) {
             const Notice notice("reading " + path);
             HistoryInput input = import ? parse_benchmarks(read_file(path), path, labels_) : history_of(read_results(path), path, labels_);
+            if (!input.no_times.empty() && !has_any(input.batches)) {
+                throw InputError(input.no_times);
+            }
             std::move(input.batches.begin(), input.batches.end(), std::back_inserter(batches));
             remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
         }
@@ -153,8 +167,15 @@ private:
         std::string line = fmt::format("{} added to {}", counted(added.fresh, "trial"), database_);
         line += added.replaced > 0 ? fmt::format(", {} replaced", added.replaced) : "";
         line += added.same > 0 ? fmt::format(", {} {} there already", added.same, added.same == 1 ? "was" : "were") : "";
-        print(line + "\n");
+        line += added.taken_out.empty() ? "" : fmt::format(", {} without a time now", added.taken_out.size());
+        print(line + "\n" + taken_out_text(added.taken_out));
         return ExitCode::good;
+    }
+
+    /// Is one of these runs in the history?
+    bool has_any(const std::vector<HistoryBatch>& batches) const {
+        std::optional<HistoryStore> store = HistoryStore::open(database_);
+        return store && std::ranges::any_of(batches, [&](const HistoryBatch& batch) { return store->has(batch.run); });
     }
 
     static Results read_results(const std::string& path) {

@@ -76,11 +76,20 @@ private:
             providers.push_back(source.provider);
         }
         std::vector<std::string> out = winners_headings();
-        std::ranges::move(side_by_side_headings(providers), std::back_inserter(out));
+        if (!providers.empty()) {
+            std::ranges::move(side_by_side_headings(providers, launches_dependent(options.space)), std::back_inserter(out));
+        }
         if (options.compares_bits()) {
             std::ranges::move(reproducible_headings(), std::back_inserter(out));
         }
         return out;
+    }
+
+    static bool launches_dependent(const SearchSpace& space) {
+        return std::ranges::any_of(space.axes, [](const AxisValues& axis) {
+            return axis.axis == Axis::dependent_launch &&
+                   std::ranges::find(axis.values, static_cast<int>(DependentLaunch::on)) != axis.values.end();
+        });
     }
 
     RunOptions run_;

@@ -54,7 +54,8 @@ struct Losses {
     Losses only(const std::function<bool(const ShapeLosses&)>& keep) const;
 };
 
-/// What says, with N, where `reduction` `even` holds: a ladder that decides `reduction` decides these as well.
+/// What says, with N, where `reduction` `even` holds: a ladder that decides `reduction` decides these as well, and `cluster` where rows
+/// lie over several programs.
 inline constexpr std::array<Axis, 3> axes_of_even{Axis::threads_per_row, Axis::vector_bytes, Axis::block_size};
 
 /// Every axis: steps are whole configurations.

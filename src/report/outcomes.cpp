@@ -76,25 +76,16 @@ std::string undone_text(const Results& results, std::string_view rule, std::stri
     return out;
 }
 
-/// Problems that an interrupt left without finals, or without some processes' times.
 std::string unfinished_text(const Results& results) {
-    std::string out;
-    std::uint64_t problems = 0;
-    for (const PlanSummary& plan : results.plans) {
-        const PlanSummary::Pruned* const left = plan.unfinished();
-        if (left != nullptr && ++problems <= most_faults_shown) {
-            out += fmt::format("  {}: {}\n", for_terminal(plan.problem_key), for_terminal(left->reason));
-        }
-    }
-    if (problems == 0) {
+    const Unfinished unfinished = unfinished_problems(results);
+    if (unfinished.problems == 0) {
         return "";
     }
-    if (problems > most_faults_shown) {
-        out += fmt::format("  and {} more\n", problems - most_faults_shown);
+    std::string out = unfinished.title() + ":\n";
+    for (const std::string& problem : unfinished.first) {
+        out += fmt::format("  {}\n", for_terminal(problem));
     }
-    return fmt::format("The sweep was interrupted before {} problem{} {} finished:\n", grouped(problems), problems == 1 ? "" : "s",
-                       problems == 1 ? "was" : "were") +
-           out;
+    return unfinished.others().empty() ? out : out + fmt::format("  and {}\n", unfinished.others());
 }
 
 /// Problems of which the plan kept nothing, and the rule that took what others had left: "nothing of …: cpu.dgamma took the last 1 of 1
@@ -166,7 +157,26 @@ Section outcomes_section(const Results& results) {
     return section;
 }
 
-/// Of a sweep in several processes that was interrupted between them, or was merged with others.
+std::string Unfinished::title() const {
+    return fmt::format("The sweep was interrupted before {} problem{} {} finished", grouped(problems), problems == 1 ? "" : "s",
+                       problems == 1 ? "was" : "were");
+}
+
+std::string Unfinished::others() const {
+    return problems > first.size() ? fmt::format("{} more", grouped(problems - first.size())) : "";
+}
+
+Unfinished unfinished_problems(const Results& results) {
+    Unfinished out;
+    for (const PlanSummary& plan : results.plans) {
+        const PlanSummary::Pruned* const left = plan.unfinished();
+        if (left != nullptr && ++out.problems <= most_faults_shown) {
+            out.first.push_back(fmt::format("{}: {}", plan.problem_key, left->reason));
+        }
+    }
+    return out;
+}
+
 std::string missing_processes_text(const Results& results) {
     std::size_t fewest = SIZE_MAX;
     std::size_t most = 0;
@@ -179,7 +189,7 @@ std::string missing_processes_text(const Results& results) {
     return fewest >= most ? ""
                           : fmt::format(
                                 "Trials that may win were measured in {} to {} processes: those in fewer were interrupted, or are of "
-                                "another sweep.\n",
+                                "another sweep.",
                                 fewest, most);
 }
 
@@ -203,9 +213,10 @@ std::string outcomes_text(const Results& results) {
     if (faults.size() > most_faults_shown) {
         out += fmt::format("  and {} more; all of them are in results.csv\n", faults.size() - most_faults_shown);
     }
+    const std::string processes = missing_processes_text(results);
     return out + undone_text(results, budget_rule, "The budget, or a problem's share of it, ran out") +
            undone_text(results, interrupted_rule, "The sweep was interrupted") + unfinished_text(results) +
-           missing_processes_text(results) + nothing_kept_text(results);
+           (processes.empty() ? "" : processes + "\n") + nothing_kept_text(results);
 }
 
 }  // namespace normtune

@@ -116,8 +116,9 @@ void require_column(const std::string& column, const std::vector<std::string>& h
     }
     std::vector<std::string> each_once;
     for (const std::string& heading : headings) {
-        if (std::find(each_once.begin(), each_once.end(), heading) == each_once.end()) {
-            each_once.push_back(heading);
+        const std::string shown = heading.find(',') == std::string::npos ? heading : quoted_for_message(heading);
+        if (std::find(each_once.begin(), each_once.end(), shown) == each_once.end()) {
+            each_once.push_back(shown);
         }
     }
     throw InputError(

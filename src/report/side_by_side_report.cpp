@@ -42,9 +42,11 @@ std::string contestant_heading(const Contestant& contestant) {
 
 }  // namespace
 
-std::vector<std::string> side_by_side_headings(std::span<const std::string> providers) {
+std::vector<std::string> side_by_side_headings(std::span<const std::string> providers, bool own_dependent) {
     std::vector<std::string> out = headings_of({row_columns_of_short, last_column, mean_columns});
-    out.push_back(contestant_heading({std::string(own_provider), true}));
+    if (own_dependent) {
+        out.push_back(contestant_heading({std::string(own_provider), true}));
+    }
     for (const std::string& provider : providers) {
         out.push_back(contestant_heading({provider, false}));
         out.push_back(contestant_heading({provider, true}));

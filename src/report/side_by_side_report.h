@@ -14,7 +14,7 @@ namespace normtune {
 /// several problems with normtune and another.
 std::vector<Section> side_by_side_sections(std::span<const SideBySide> problems);
 
-/// All that these tables may have, of normtune and these providers.
-std::vector<std::string> side_by_side_headings(std::span<const std::string> providers);
+/// All that these tables may have, of normtune and these providers. `own_dependent`: normtune's own may be launched so.
+std::vector<std::string> side_by_side_headings(std::span<const std::string> providers, bool own_dependent);
 
 }  // namespace normtune

@@ -78,6 +78,35 @@ std::int64_t number_of(sqlite::Statement& statement) {
     return number;
 }
 
+/// The number of a run that is there.
+std::optional<std::int64_t> find_run(sqlite::Database& database, const HistoryRun& run) {
+    sqlite::Statement row = database.prepare("SELECT id FROM runs WHERE started = ? AND device = ? AND device_id = ?");
+    row.bind(0, run.started);
+    row.bind(1, run.device);
+    row.bind(2, run.device_id);
+    return row.step() ? std::optional(row.whole(0)) : std::nullopt;
+}
+
+/// Takes the times away that trials which failed had in this run.
+void take_out(sqlite::Database& database, const HistoryBatch& batch, std::int64_t run_id, std::vector<HistoryFailure>& taken_out) {
+    sqlite::Statement row = database.prepare(
+        "DELETE FROM points WHERE run = ?1 AND trial IN (SELECT id FROM trials WHERE device = ?2 AND problem = ?3 AND provider = ?4 AND "
+        "configuration = ?5 AND (?6 OR cold = ?7))");
+    for (const HistoryFailure& failure : batch.failed) {
+        int next = 0;
+        row.bind(next++, run_id);
+        for (const std::string& text : {batch.run.device, failure.trial.problem, failure.trial.provider, failure.trial.configuration}) {
+            row.bind(next++, text);
+        }
+        row.bind(next++, std::int64_t{failure.either});
+        row.bind(next++, std::int64_t{failure.trial.cold});
+        row.step();
+        if (database.number("SELECT changes()") > 0) {
+            taken_out.push_back(failure);
+        }
+    }
+}
+
 /// Without the runs on devices that no series is of.
 void keep_devices_of_series(History& history) {
     std::set<std::string_view> devices;
@@ -133,6 +162,10 @@ HistoryStore HistoryStore::open_or_create(const std::string& path) {
     return HistoryStore(sqlite::open_or_create_file(path, format));
 }
 
+bool HistoryStore::has(const HistoryRun& run) {
+    return find_run(*database_, run).has_value();
+}
+
 HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
     sqlite::Transaction transaction(*database_);
     sqlite::Statement run_row = database_->prepare(put_run);
@@ -142,6 +175,9 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
     HistoryAdded added;
     for (const HistoryBatch& batch : batches) {
         const HistoryRun& run = batch.run;
+        if (batch.points.empty() && !find_run(*database_, run)) {
+            continue;
+        }
         int next = 0;
         for (const std::string& text : {run.started, run.device, run.device_id}) {
             run_row.bind(next++, text);
@@ -186,6 +222,7 @@ HistoryAdded HistoryStore::add(std::span<const HistoryBatch> batches) {
         added.fresh += fresh;
         added.replaced += changed - fresh;
         added.same += static_cast<std::int64_t>(batch.points.size()) - changed;
+        take_out(*database_, batch, run_id, added.taken_out);
     }
     transaction.commit();
     return added;

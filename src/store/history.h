@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/sqlite.h"
+#include "trial/record.h"
 
 namespace normtune {
 
@@ -63,9 +64,17 @@ struct HistoryPoint {
     HistoryTimes times;
 };
 
+/// A trial of a run that has no time there: it is incorrect, or failed.
+struct HistoryFailure {
+    HistoryTrial trial;
+    bool either = false;  // cold and hot: its file does not say which
+    Outcome outcome = Outcome::incorrect;
+};
+
 struct HistoryBatch {
     HistoryRun run;
     std::vector<HistoryPoint> points;  // each trial once
+    std::vector<HistoryFailure> failed = {};
 };
 
 /// A run's number and what it measured.
@@ -103,6 +112,7 @@ struct HistoryAdded {
     std::int64_t fresh = 0;
     std::int64_t replaced = 0;  // were there with other values
     std::int64_t same = 0;
+    std::vector<HistoryFailure> taken_out;  // had a time, and have none any more
 };
 
 struct HistoryRunSummary {
@@ -123,8 +133,9 @@ public:
     /// Makes the file and its folders where they are missing.
     static HistoryStore open_or_create(const std::string& path);
 
+    bool has(const HistoryRun& run);
     /// In one transaction: all or none. A run is known by its start and its device: a trial that is added again takes the place of what was
-    /// there.
+    /// there, and one that failed loses the time that it had there. A run of failures alone is not made.
     HistoryAdded add(std::span<const HistoryBatch> batches);
     std::vector<HistoryRunSummary> runs();
     History read(const HistoryFilter& filter);

@@ -39,11 +39,19 @@ HistoryTimes times_of(const Measurement& measured) {
     return out;
 }
 
+HistoryTrial trial_of(const Record& record, bool cold) {
+    return {record.problem.key(), std::string(record.candidate.provider()), record.candidate.key(), joined_sites(record.problem.uses),
+            cold};
+}
+
 HistoryPoint point_of(const Record& record) {
-    return {{record.problem.key(), std::string(record.candidate.provider()), record.candidate.key(), joined_sites(record.problem.uses),
-             record.measurement->cold},
-            record.compile ? record.compile->code_hash : "",
-            times_of(*record.measurement)};
+    return {trial_of(record, record.measurement->cold), record.compile ? record.compile->code_hash : "", times_of(*record.measurement)};
+}
+
+/// `other`: one of the file that was measured, which says whether it was cold where this one was not measured; null: none.
+HistoryFailure failure_of(const Record& record, const Record* other) {
+    const Record* const says = record.measurement ? &record : other;
+    return {trial_of(record, says == nullptr || says->measurement->cold), says == nullptr, record.outcome};
 }
 
 void label(std::string& text, const std::string& wanted) {
@@ -154,11 +162,14 @@ HistoryInput history_of(const Results& results, const std::string& source, const
     HistoryInput out;
     std::map<std::string, std::size_t> devices;  // batches by the name and the id that records have
     std::size_t dropped = 0;
+    const auto measured = std::ranges::find_if(results.records, [](const Record& record) { return record.measurement.has_value(); });
+    const Record* const other = measured == results.records.end() ? nullptr : &*measured;
     for (const Record& record : results.records) {
-        if (record.outcome != Outcome::passed || !record.measurement || !(record.measurement->p50_us > 0)) {
+        const bool failed = record.outcome != Outcome::passed;
+        if (!failed && (!record.measurement || !(record.measurement->p50_us > 0))) {
             continue;
         }
-        if (record.measurement->stop_reason == StopReason::dropped) {
+        if (!failed && record.measurement->stop_reason == StopReason::dropped) {
             ++dropped;
             continue;
         }
@@ -167,14 +178,23 @@ HistoryInput history_of(const Results& results, const std::string& source, const
             out.batches.push_back({run_of(record, results, source, labels), {}});
         }
         HistoryBatch& batch = out.batches[place->second];
+        if (failed) {
+            batch.failed.push_back(failure_of(record, other));
+            continue;
+        }
         if (labels.started.empty() && results.environment.started.empty() && !record.timestamp.empty()) {
             batch.run.started = batch.run.started.empty() ? record.timestamp : std::min(batch.run.started, record.timestamp);
         }
         batch.points.push_back(point_of(record));
     }
+    // A results.csv of failures alone does not say which run it is of.
+    std::erase_if(out.batches, [](const HistoryBatch& batch) { return batch.points.empty() && batch.run.started.empty(); });
+    if (std::ranges::all_of(out.batches, [](const HistoryBatch& batch) { return batch.points.empty(); })) {
+        out.no_times = fmt::format("{}: no trial in it passed and was measured{}", source,
+                                   dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : "");
+    }
     if (out.batches.empty()) {
-        throw InputError(fmt::format("{}: no trial in it passed and was measured{}", source,
-                                     dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : ""));
+        throw InputError(out.no_times);
     }
     if (dropped > 0) {
         out.remarks.push_back(fmt::format("{}: {} that a race dropped after few rounds {} left out", source, counted(dropped, "trial"),

@@ -30,10 +30,12 @@ inline void note_labels(HistoryRun& run, const HistoryLabels& labels) {
 
 struct HistoryInput {
     std::vector<HistoryBatch> batches;  // one a device
+    std::string no_times;               // that no batch has any, in a line; empty: one has. What failed may still take times out
     std::vector<std::string> remarks;   // what is not as usual, a line each
 };
 
-/// What passed and was measured to the end. `source`: the file. Throws InputError where nothing was, or no run can be told by it.
+/// What passed and was measured to the end, and what failed. `source`: the file. Throws InputError where there is neither, or no run can be
+/// told by it.
 HistoryInput history_of(const Results& results, const std::string& source, const HistoryLabels& labels);
 
 /// What the runs that began at `started` measured (empty: when the newest did), for another tool: of a sweep over several devices of one

@@ -196,6 +196,21 @@ def check_fit(folder, cxx, results, printed, words, axes):
     return faults
 
 
+def check_clusters(folder, results):
+    """Where rows lie over clusters, `even` holds where all threads of the cluster divide the columns: a ladder that leaves the cluster open does not know."""
+    faults = []
+    command = "normtune fit {} --axes reduction,threads_per_row,vector_bytes,block_size --hold-out none --mode {} --format cpp"
+    refused = folder.run(command.format("recorded.json", "backward"))
+    if refused.returncode != 2 or b"cluster is not among them" not in refused.stderr or refused.stdout:
+        faults.append(f"fit of clusters without the axis: exit {refused.returncode}: {refused.stderr.decode()}")
+    alone = [r for r in results["records"] if r.get("configuration", {}).get("cluster", 1) == 1]
+    (folder.work / "alone.json").write_text(json.dumps({**results, "records": alone}))
+    taken = folder.run(command.format("alone.json", "backward"))
+    if taken.returncode not in (0, 3) or b"launch.cluster" in taken.stdout:
+        faults.append(f"fit without clusters: exit {taken.returncode}: {taken.stderr.decode()}")
+    return faults
+
+
 CPU_SPACE = """name: halves
 axes: {num_warps: [2, 4, 8], threads_per_row: [32], residency: [reload], reduction: [even, masked], grid: [per_row]}
 """
@@ -255,6 +270,10 @@ def main():
         faults += check_fit(folder.work, arguments.cxx, results, printed, "", axes_of(results))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "--axes threads_per_row,num_warps --hold-out none",
                             ["num_warps", "threads_per_row"])
+        faults += check_fit(folder.work, arguments.cxx, results, printed, "--axes cluster --hold-out none", ["cluster"])
+        of_even = ["threads_per_row", "block_size", "reduction", "vector_bytes", "cluster"]
+        faults += check_fit(folder.work, arguments.cxx, results, printed, f"--axes {','.join(of_even)} --mode backward --hold-out none", of_even)
+        faults += check_clusters(folder, results)
         faults += check_remarks(folder.work, arguments.cxx, results, lambda command: printed(command, codes=(0, 3)))
         faults += check_fit(folder.work, arguments.cxx, results, printed, "--mode forward --batch-invariant --tolerance 60% --hold-out none", axes_of(results))
         faults += check_cpu(folder, arguments.cxx)

@@ -59,6 +59,27 @@ def fill(folder, check):
     (folder.work / "n29.json").write_text(json.dumps(night(sweep, NIGHTS - 1, 1.06)))
     result = folder.run("normtune history add n29.json")
     check.that(b"0 trials added" in result.stdout and b"1 replaced, 3 were there already" in result.stdout, "add what is other", result)
+    resumed = night(sweep, NIGHTS, 1.05)
+    (folder.work / "again.json").write_text(json.dumps(resumed))
+    folder.run("normtune history add again.json --db again.sqlite3")
+    for record, outcome in ((resumed["records"][1], "incorrect"), (resumed["records"][2], "crashed")):
+        record["outcome"], record["reason"] = outcome, "the finals say so"
+        del record["measurement"]
+    (folder.work / "again.json").write_text(json.dumps(resumed))
+    key = "{} {}".format(resumed["records"][1]["problem"]["key"], resumed["records"][1]["configuration"]["key"])
+    result = folder.run("normtune history add again.json --db again.sqlite3")
+    check.that(result.returncode == 0 and b"2 were there already, 2 without a time now\n" in result.stdout, "add what failed since", result)
+    check.that(f"  taken out: {key}: incorrect\n" in result.stdout.decode(), "which", result)
+    result = folder.run("normtune history list --db again.sqlite3 --format json")
+    check.that(json.loads(result.stdout)["runs"][0]["trials"] == 2, "what failed since has no time", result)
+    for record in resumed["records"]:
+        record.update(outcome="crashed", reason="the worker ended")
+        record.pop("measurement", None)
+    (folder.work / "again.json").write_text(json.dumps(resumed))
+    result = folder.run("normtune history add again.json --db again.sqlite3")
+    check.that(result.returncode == 0 and b"0 trials added" in result.stdout and b"2 without a time now" in result.stdout, "all failed since", result)
+    result = folder.run("normtune history add again.json --db new.sqlite3")
+    check.that(result.returncode == 2 and b"no trial in it passed" in result.stderr and not (folder.work / "new.sqlite3").exists(), "no time at all", result)
     (folder.work / "old.json").write_text(json.dumps(night(sweep, 40, uuid="")))
     result = folder.run("normtune history add old.json --db other.sqlite3")
     check.that(result.returncode == 0 and b"has neither UUID nor id" in result.stderr, "no UUID", result)

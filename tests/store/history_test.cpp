@@ -151,6 +151,49 @@ TEST(History, ARunThatIsThereLosesNothing) {
     EXPECT_EQ(history.series[0].nights[0].times.low_us, whole.points[0].times.low_us);
 }
 
+TEST(History, ATrialThatFailsLaterLosesItsTimeInThatRun) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    HistoryBatch first = night(7);
+    HistoryPoint hot = first.points[0];
+    hot.trial.cold = false;
+    first.points.push_back(hot);
+    add(path, {first, night(8)});
+    HistoryBatch resumed = night(7);
+    resumed.failed = {{resumed.points[0].trial, false, Outcome::incorrect}};
+    resumed.points.erase(resumed.points.begin());
+    const HistoryAdded added = add(path, {resumed});
+    EXPECT_EQ(added.same, 2);
+    EXPECT_EQ(added.fresh + added.replaced, 0);
+    ASSERT_EQ(added.taken_out.size(), 1U);
+    EXPECT_EQ(added.taken_out[0].trial.problem, "rms_norm/forward/bf16/llama/1x4096");
+    EXPECT_EQ(added.taken_out[0].outcome, Outcome::incorrect);
+    const History history = HistoryStore::open(path)->read({"*/1x4096", "", "", 0});
+    ASSERT_EQ(history.series.size(), 2U);
+    ASSERT_EQ(history.series[0].nights.size(), 1U) << "the other night keeps it";
+    EXPECT_EQ(history.runs[history.series[0].nights[0].run].started, "2026-11-08T02:00:00Z");
+    EXPECT_FALSE(history.series[1].trial.cold);
+    EXPECT_EQ(history.series[1].nights.size(), 1U);
+    EXPECT_TRUE(add(path, {resumed}).taken_out.empty()) << "once";
+}
+
+TEST(History, ARunOfFailuresAloneIsNotMade) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/h.sqlite3";
+    HistoryBatch failed = night(7);
+    for (const HistoryPoint& point : failed.points) {
+        failed.failed.push_back({point.trial, true, Outcome::crashed});
+    }
+    failed.points.clear();
+    add(path, {failed});
+    EXPECT_TRUE(HistoryStore::open(path)->runs().empty());
+    EXPECT_FALSE(HistoryStore::open(path)->has(failed.run));
+    add(path, {night(7)});
+    EXPECT_TRUE(HistoryStore::open(path)->has(failed.run));
+    EXPECT_EQ(add(path, {failed}).taken_out.size(), 3U);
+    EXPECT_TRUE(HistoryStore::open(path)->read({}).series.empty());
+}
+
 TEST(History, RefusesWhatIsNoHistory) {
     const TemporaryFolder folder;
     const std::string path = folder.path() + "/h.sqlite3";
@@ -246,7 +289,23 @@ TEST(HistoryRows, LeavesOutWhatWasNotMeasuredToTheEnd) {
     results.records[0].measurement->stop_reason = StopReason::dropped;
     EXPECT_EQ(history_of(results, "r.json", {}).batches[0].points.size(), 1U);
     results.records[1].outcome = Outcome::incorrect;
-    EXPECT_NE(refusal([&] { history_of(results, "r.json", {}); }).find("no trial in it passed"), std::string::npos);
+    const HistoryInput failed = history_of(results, "r.json", {});
+    EXPECT_NE(failed.no_times.find("no trial in it passed"), std::string::npos);
+    ASSERT_EQ(failed.batches.size(), 1U);
+    EXPECT_TRUE(failed.batches[0].points.empty());
+    ASSERT_EQ(failed.batches[0].failed.size(), 1U);
+    EXPECT_TRUE(failed.batches[0].failed[0].trial.cold);
+    EXPECT_FALSE(failed.batches[0].failed[0].either);
+    results.environment.started.clear();
+    EXPECT_NE(refusal([&] { history_of(results, "r.csv", {}); }).find("no trial in it passed"), std::string::npos);
+    results = measured();
+    results.records[0].outcome = Outcome::crashed;
+    results.records[0].measurement.reset();
+    results.records[1].measurement->cold = false;
+    EXPECT_FALSE(history_of(results, "r.json", {}).batches[0].failed[0].trial.cold) << "as the others of the file";
+    EXPECT_EQ(history_of(results, "r.json", {}).no_times, "");
+    results.records.pop_back();
+    EXPECT_TRUE(history_of(results, "r.json", {}).batches[0].failed[0].either);
     results = measured();
     results.environment.started.clear();
     EXPECT_EQ(history_of(results, "r.csv", {}).batches[0].run.started, results.records[0].timestamp);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/statistics.h"
+#include "report/outcomes.h"
 #include "report/page/html.h"
 #include "report/page/pages.h"
 #include "report/page/run_plots.h"
@@ -86,6 +87,16 @@ std::vector<std::string> warnings(const RunView& run) {
         out.push_back(fmt::format("Trials that failed: {}. The table of trials has their reasons.", faults));
     }
     add(left_out_by(run.results, interrupted_rule), "trials were not run: the sweep was interrupted.");
+    if (const Unfinished unfinished = unfinished_problems(run.results); unfinished.problems > 0) {
+        std::vector<std::string> problems = unfinished.first;
+        if (!unfinished.others().empty()) {
+            problems.push_back(unfinished.others());
+        }
+        out.push_back(fmt::format("{}: {}.", unfinished.title(), fmt::join(problems, "; ")));
+    }
+    if (std::string processes = missing_processes_text(run.results); !processes.empty()) {
+        out.push_back(std::move(processes));
+    }
     add(left_out_by(run.results, budget_rule), "trials were not run: the time budget, or a problem's share of it, was too short.");
     std::size_t unranked = 0;
     std::size_t stored = 0;

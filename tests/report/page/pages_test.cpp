@@ -97,6 +97,32 @@ TEST(Pages, ARunWithoutTimesHasAPage) {
     EXPECT_NE(page.find("1 crashed"), std::string::npos);
 }
 
+TEST(Pages, WhatAnInterruptLeftIsSaid) {
+    Results results = run_with("plain");
+    const auto page = [&] {
+        std::string text = text_of([&](TextSink& out) { write_run_page(out, RunView(results), "file"); });
+        const std::string may_break = "<wbr>";
+        for (std::size_t at = text.find(may_break); at != std::string::npos; at = text.find(may_break, at)) {
+            text.erase(at, may_break.size());
+        }
+        return text;
+    };
+    EXPECT_EQ(page().find("interrupted"), std::string::npos);
+    results.records[0].measurement->repetitions.resize(2);
+    EXPECT_NE(
+        page().find(">Trials that may win were measured in 1 to 3 processes: those in fewer were interrupted, or are of another sweep.<"),
+        std::string::npos);
+    for (int i = 1; i <= 12; ++i) {
+        results.plans.push_back({problem_of(i, 1024).key(), 9, 9, {{"interrupted", "fewer than 3 processes measured it", 0}}, {}});
+    }
+    const std::string many = page();
+    EXPECT_NE(many.find(">The sweep was interrupted before 12 problems were finished: rms_norm/forward/bf16/llama/1x1024: fewer than 3 "
+                        "processes measured it; "),
+              std::string::npos);
+    EXPECT_NE(many.find("/10x1024: fewer than 3 processes measured it; 2 more.<"), std::string::npos);
+    EXPECT_EQ(many.find("trials were not run"), std::string::npos);
+}
+
 TEST(Pages, AComparisonHasItsPairsAndIntervals) {
     Results before = run_with("plain");
     Results after = before;
