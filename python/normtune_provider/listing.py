@@ -7,6 +7,7 @@ import inspect
 import json
 import pathlib
 import sys
+import sysconfig
 
 from normtune_provider import Problem
 
@@ -85,12 +86,27 @@ def kernels(asked_as):
     return _found[asked_as]
 
 
-def _code(kernel):
-    """Of the file that the kernel's class is in: other code, another digest."""
+def _own_files():
+    """What is loaded by now and is neither the standard library's nor an installed package's, whose version says what it is."""
+    installed = {pathlib.Path(place).resolve() for place in sysconfig.get_paths().values()}
+    installed.add(pathlib.Path(__file__).resolve().parent)
+    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    paths = {pathlib.Path(file).resolve() for file in files if isinstance(file, str)}
+    return {path for path in paths if not installed & set(path.parents) and not {"site-packages", "dist-packages"} & set(path.parts)}
+
+
+def _code(kernel, own_files):
+    """Of the interpreter, the file that the kernel's class is in, and files of one's own: other code, another digest."""
+    files = set(own_files)
     try:
-        return hashlib.sha256(pathlib.Path(inspect.getfile(type(kernel))).read_bytes()).hexdigest()
+        files.add(pathlib.Path(inspect.getfile(type(kernel))).resolve())
     except (OSError, TypeError):
-        return ""
+        pass  # made without a file
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(files):
+        if path.is_file():  # else part of an archive
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _refusal(kernel, problem):
@@ -116,7 +132,7 @@ def _providers(asked_as, problems):
                 refusals = [_refusal(kernel, problem) for problem in problems]
             except (Exception, SystemExit) as error:
                 raise Missing(f"claims() of {key} raises {last_line(error)}") from error
-            entry = {"key": key, "code": _code(kernel), "refusals": refusals}
+            entry = {"key": key, "refusals": refusals}
             if getattr(kernel, "rounding", None) is not None:
                 try:
                     entry["rounding"] = json.loads(json.dumps(kernel.rounding))
@@ -125,6 +141,9 @@ def _providers(asked_as, problems):
             if getattr(kernel, "dependent_launch", False):
                 entry["dependent_launch"] = True
             entries.append(entry)
+        own_files = _own_files()  # behind claims(), which may load some
+        for kernel, entry in zip(own, entries):
+            entry["code"] = _code(kernel, own_files)
         yield {"asked_as": asked_as, "name": name, "version": str(getattr(own[0], "version", "")), "kernels": entries}
 
 

@@ -22,12 +22,6 @@ bool is_callable(const Candidate& candidate) {
     return candidate.manifest() != nullptr && candidate.manifest()->is_python();
 }
 
-CompileInfo callable_info(const Candidate& candidate) {
-    CompileInfo info;
-    info.code_hash = candidate.manifest()->code_digest;
-    return info;
-}
-
 std::unique_ptr<Callable> prepare_callable(const Problem& problem, const Candidate& candidate, const DeviceInfo& device) {
     if (source_of_this_process() == nullptr) {
         throw DeviceError(DeviceFault::unsupported, fmt::format("{} runs in a worker of Python alone", candidate.identity()));

@@ -38,8 +38,6 @@ void set_callable_source(CallableSource* source);
 
 /// Is the candidate a Python provider's?
 bool is_callable(const Candidate& candidate);
-/// What is known of its code: the provider's digest.
-CompileInfo callable_info(const Candidate& candidate);
 /// Throws DeviceError: unsupported where this process has no source of them.
 std::unique_ptr<Callable> prepare_callable(const Problem& problem, const Candidate& candidate, const DeviceInfo& device);
 

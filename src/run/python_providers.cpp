@@ -188,8 +188,6 @@ void PythonProvider::read(const JsonReader& in, const std::vector<Problem>& prob
         if (kernel.manifest->key.empty()) {
             throw InputError(fmt::format("{} {}: a kernel of it has an empty key", said_of(side_), asked_as_));
         }
-        kernel.manifest->code_digest =
-            content_hash(fmt::format("{} {} {} {}", own_name_, version_, one.at("code").text(), kernel.manifest->key));
         if (const auto rounding = one.find("rounding")) {
             try {
                 kernel.manifest->rounding = read_rounding(*rounding);

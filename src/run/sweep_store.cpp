@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "devices/callables.h"
 #include "devices/registry.h"
 #include "judge/reproducible.h"
 #include "judge/thumb_rule.h"
@@ -239,6 +240,9 @@ void SweepStore::take(std::vector<ProblemTrials>& plans) {
         for (std::size_t i = 0; store && i < plans.size(); ++i) {
             if (plans[i].candidates.size() < 2) {
                 continue;  // nothing to choose from: whoever names one candidate wants it measured
+            }
+            if (std::ranges::any_of(plans[i].candidates, is_callable)) {
+                continue;  // what Python code runs is not known before it ran
             }
             std::optional<StoredProblem> found;
             try {

@@ -121,6 +121,11 @@ void keep_common(HistoryRun& all, const HistoryRun& one) {
     }
 }
 
+std::string from_store(std::size_t problems) {
+    return fmt::format("{} {} from the store of winners, measured by an earlier run, and left out; normtune sweep --fresh measures {}",
+                       counted(problems, "problem"), problems == 1 ? "is" : "are", problems == 1 ? "it" : "them");
+}
+
 }  // namespace
 
 std::optional<HistoryBatch> night_of(const History& history, const std::string& started, std::vector<std::string>& remarks) {
@@ -162,9 +167,18 @@ HistoryInput history_of(const Results& results, const std::string& source, const
     HistoryInput out;
     std::map<std::string, std::size_t> devices;  // batches by the name and the id that records have
     std::size_t dropped = 0;
+    std::set<std::string> stored;  // problems that the run took from the store of winners: another run measured them
+    for (const PlanSummary& plan : results.plans) {
+        if (plan.stored()) {
+            stored.insert(plan.problem_key);
+        }
+    }
     const auto measured = std::ranges::find_if(results.records, [](const Record& record) { return record.measurement.has_value(); });
     const Record* const other = measured == results.records.end() ? nullptr : &*measured;
     for (const Record& record : results.records) {
+        if (stored.contains(record.problem.key())) {
+            continue;
+        }
         const bool failed = record.outcome != Outcome::passed;
         if (!failed && (!record.measurement || !(record.measurement->p50_us > 0))) {
             continue;
@@ -190,8 +204,9 @@ HistoryInput history_of(const Results& results, const std::string& source, const
     // A results.csv of failures alone does not say which run it is of.
     std::erase_if(out.batches, [](const HistoryBatch& batch) { return batch.points.empty() && batch.run.started.empty(); });
     if (std::ranges::all_of(out.batches, [](const HistoryBatch& batch) { return batch.points.empty(); })) {
-        out.no_times = fmt::format("{}: no trial in it passed and was measured{}", source,
-                                   dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : "");
+        out.no_times = fmt::format("{}: no trial in it passed and was measured{}{}", source,
+                                   dropped > 0 ? fmt::format(" to the end (a race dropped {})", dropped) : "",
+                                   stored.empty() ? "" : fmt::format("; {}", from_store(stored.size())));
     }
     if (out.batches.empty()) {
         throw InputError(out.no_times);
@@ -199,6 +214,9 @@ HistoryInput history_of(const Results& results, const std::string& source, const
     if (dropped > 0) {
         out.remarks.push_back(fmt::format("{}: {} that a race dropped after few rounds {} left out", source, counted(dropped, "trial"),
                                           dropped == 1 ? "is" : "are"));
+    }
+    if (!stored.empty()) {
+        out.remarks.push_back(fmt::format("{}: {}", source, from_store(stored.size())));
     }
     for (const HistoryBatch& batch : out.batches) {
         if (batch.run.started.empty()) {

@@ -105,6 +105,28 @@ def measured(folder):
     expect(plan.returncode == 0 and b"test.claims" in plan.stdout, plan.stdout.decode(), plan.stderr.decode())
 
 
+def changed_elsewhere(folder):
+    """What changed in a file that it imports is other code: no comparison calls it the same, no store has its times, no run goes on."""
+    (folder.work / "inner").mkdir()
+    (folder.work / "inner/helper.py").write_text("slower = 1\n")
+    (folder.work / "inner/outer.py").write_text("import sys\nsys.path.append('.')\nimport helper\nfrom norms import right\n")
+    sweep = f"normtune sweep --provider inner/outer.py:right --problem {PROBLEM} --space quick --backend cpu --quiet --out "
+    run = folder.run(sweep + "o1")
+    expect(run.returncode == 0, run.stderr.decode())
+    (folder.work / "inner/helper.py").write_text("slower = 2\n")
+    resumed = folder.run("normtune sweep --resume o1")
+    expect(resumed.returncode == 2 and b"has changed since the run began" in resumed.stderr, resumed.stderr.decode())
+    again = folder.run(sweep + "o2")
+    expect(again.returncode == 0 and b"from the store" not in again.stderr, again.stderr.decode())
+    first, second = (outcomes(folder, out)["right"] for out in ("o1", "o2"))
+    expect(first["timestamp"] < second["timestamp"] or first["measurement"] != second["measurement"], first, second)
+    expect(not first["compile"]["code_hash"], first["compile"])
+    for out in ("p1", "p2"):
+        folder.run(f"normtune sweep --provider inner/outer.py:right --candidates-only --problem {PROBLEM} --backend cpu --quiet --out {out}")
+    pairs = json.loads(folder.run("normtune compare p1 p2 --format json").stdout)["pairs"]
+    expect(len(pairs) == 1 and pairs[0]["verdict"] in ("same", "slower", "faster", "ambiguous"), pairs)
+
+
 def bits(folder):
     """Rows at changing places of a batch: equal bits have one digest whatever M, and what the place changes is told."""
     digests = set()
@@ -213,7 +235,7 @@ def main():
     normtune = pathlib.Path(parser.parse_args().normtune).resolve()
     if not os.environ.get("NORMTUNE_SANITIZED"):  # a sanitizer's library needs its run-time library in front of Python
         library(str(normtune.parent / "libnormtune_worker.so"))
-        for part in (faults, refuses_all, names, measured, bits, inference):
+        for part in (faults, refuses_all, names, measured, changed_elsewhere, bits, inference):
             with harness.Folder(normtune) as folder:
                 part(folder)
         python = next(filter(has_numpy, (os.environ.get("NORMTUNE_NUMPY_PYTHON", sys.executable), "/usr/bin/python3")), None)

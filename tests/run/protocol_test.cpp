@@ -55,14 +55,12 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
     callable->python_name = "own";
     callable->provider = "acme";
     callable->key = "norm";
-    callable->code_digest = "abc";
     callable->rounding = RoundingContract{{.normal = true}, {.terms = true}};
     const Candidate python = through_request(BuildRequest{4, Candidate(callable), true}).candidate;
     ASSERT_NE(python.manifest(), nullptr);
     EXPECT_EQ(python.identity(), "acme:norm");
     EXPECT_EQ(python.manifest()->python_provider, "norms.py:providers");
     EXPECT_EQ(python.manifest()->python_name, "own");
-    EXPECT_EQ(python.manifest()->code_digest, "abc");
     EXPECT_EQ(python.manifest()->rounding, callable->rounding);
 
     const MeasureRequest measured = through_request(MeasureRequest{5, {SampleKind::copy, false, 12, 2.5e4, UINT64_MAX - 1, -1, true}});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -313,6 +314,25 @@ TEST(HistoryRows, LeavesOutWhatWasNotMeasuredToTheEnd) {
         record.timestamp.clear();
     }
     EXPECT_NE(refusal([&] { history_of(results, "r.csv", {}); }).find("--started"), std::string::npos);
+}
+
+TEST(HistoryRows, LeavesOutWhatTheStoreOfWinnersGave) {
+    Results results = measured();
+    PlanSummary plan;
+    plan.problem_key = results.records[0].problem.key();
+    plan.pruned = {{std::string(stored_rule), "", 1}};
+    results.plans = {plan};
+    const std::size_t of_it = static_cast<std::size_t>(
+        std::ranges::count_if(results.records, [&](const Record& record) { return record.problem.key() == plan.problem_key; }));
+    ASSERT_EQ(of_it, results.records.size());
+    EXPECT_NE(refusal([&] { history_of(results, "r.json", {}); }).find("from the store of winners"), std::string::npos);
+    results.records.push_back(results.records[0]);
+    results.records.back().problem.shape = {7, 4096, 4096};
+    const HistoryInput in = history_of(results, "r.json", {});
+    ASSERT_EQ(in.batches.size(), 1U);
+    EXPECT_EQ(in.batches[0].points.size(), 1U);
+    ASSERT_FALSE(in.remarks.empty());
+    EXPECT_EQ(in.remarks[0].find("r.json: 1 problem is from the store of winners"), 0U) << in.remarks[0];
 }
 
 TEST(HistoryRows, GoogleBenchmarksFileHoldsAllOfARun) {

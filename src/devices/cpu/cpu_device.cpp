@@ -18,7 +18,7 @@ namespace normtune::cpu {
 /// It runs on the calling thread: what it starts itself must not inherit the one core of a thread of ours.
 class CallableKernel final : public Kernel {
 public:
-    CallableKernel(std::unique_ptr<Callable> callable, CompileInfo info) : callable_(std::move(callable)), info_(std::move(info)) {}
+    explicit CallableKernel(std::unique_ptr<Callable> callable) : callable_(std::move(callable)) {}
 
     const CompileInfo& info() const override { return info_; }
     void launch(const CpuBuffers& buffers, int set) const { callable_->launch(addresses(buffers, set), std::nullopt, nullptr); }
@@ -36,7 +36,7 @@ private:
     }
 
     std::unique_ptr<Callable> callable_;
-    CompileInfo info_;
+    const CompileInfo info_;  // what Python code runs is not known
 };
 
 namespace {
@@ -109,7 +109,7 @@ CpuDevice::CpuDevice(const HostInfo& host, const PassSet& set)
 
 std::unique_ptr<Kernel> CpuDevice::compile(const Problem& problem, const Candidate& candidate) {
     if (is_callable(candidate)) {
-        return std::make_unique<CallableKernel>(prepare_callable(problem, candidate, info_), callable_info(candidate));
+        return std::make_unique<CallableKernel>(prepare_callable(problem, candidate, info_));
     }
     const Configuration& configuration = own_configuration(candidate);
     for (const BackendLimit& limit : traits_.limits) {

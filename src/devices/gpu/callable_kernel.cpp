@@ -17,8 +17,8 @@ TensorAddresses addresses(const GpuBuffers& buffers, int set) {
 
 }  // namespace
 
-CallableKernel::CallableKernel(const Driver& driver, std::unique_ptr<Callable> callable, CompileInfo info)
-    : RotatingKernel(driver), callable_(std::move(callable)), info_(std::move(info)) {}
+CallableKernel::CallableKernel(const Driver& driver, std::unique_ptr<Callable> callable)
+    : RotatingKernel(driver), callable_(std::move(callable)) {}
 
 void CallableKernel::launch(const GpuBuffers& buffers, int set, DevicePointer /*workspace*/, Stream stream) const {
     callable_->launch(addresses(buffers, set), graph_, stream);

@@ -11,7 +11,7 @@ namespace normtune::gpu {
 
 class CallableKernel final : public RotatingKernel {
 public:
-    CallableKernel(const Driver& driver, std::unique_ptr<Callable> callable, CompileInfo info);
+    CallableKernel(const Driver& driver, std::unique_ptr<Callable> callable);
 
     const CompileInfo& info() const override { return info_; }
     void launch(const GpuBuffers& buffers, int set, DevicePointer workspace, Stream stream) const override;
@@ -25,7 +25,7 @@ private:
     void require_capture(const TensorAddresses& tensors, Stream stream) const;
 
     std::unique_ptr<Callable> callable_;
-    CompileInfo info_;
+    const CompileInfo info_;            // what Python code runs is not known
     mutable std::optional<int> graph_;  // that is being captured
     mutable bool has_graphs_ = false;   // else outputs are those of launches outside of graphs
     mutable bool captures_ = false;     // it is known that it does

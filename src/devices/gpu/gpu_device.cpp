@@ -129,7 +129,7 @@ GpuDevice::GpuDevice(Platform platform)
 
 std::unique_ptr<Kernel> GpuDevice::compile(const Problem& problem, const Candidate& candidate) {
     if (is_callable(candidate)) {
-        return std::make_unique<CallableKernel>(driver_, prepare_callable(problem, candidate, info_), callable_info(candidate));
+        return std::make_unique<CallableKernel>(driver_, prepare_callable(problem, candidate, info_));
     }
     const auto [compiled, plan, info] = load_candidate(problem, candidate, platform_.toolchain, info_);
     return std::make_unique<GpuKernel>(driver_, compiled->code.image.data(), plan, info, info_, device_);

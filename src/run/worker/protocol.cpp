@@ -94,8 +94,7 @@ json candidate_to_json(const Candidate& candidate) {
         json out{{"python_provider", manifest.python_provider},
                  {"python_name", manifest.python_name},
                  {"provider", manifest.provider},
-                 {"key", manifest.key},
-                 {"code_digest", manifest.code_digest}};
+                 {"key", manifest.key}};
         if (manifest.rounding) {
             out["rounding"] = to_json(*manifest.rounding);
         }
@@ -114,7 +113,6 @@ Candidate candidate_from_json(const JsonReader& in) {
         callable->python_name = in.at("python_name").text();
         callable->provider = in.at("provider").text();
         callable->key = in.at("key").text();
-        callable->code_digest = in.at("code_digest").text();
         const auto rounding = in.find("rounding");
         callable->rounding = rounding ? std::optional(read_rounding(*rounding)) : std::nullopt;
         return Candidate(std::move(callable));
