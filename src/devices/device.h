@@ -52,9 +52,9 @@ public:
     virtual void download(TensorRole role, int set, std::span<std::byte> bytes) const = 0;
     /// Fills the whole span of a tensor with `word`, little-endian, again and again; `bytes` is its span_bytes().
     virtual void fill(TensorRole role, int set, std::uint32_t word, std::int64_t bytes);
-    /// Behind each tensor that a launch writes to lie so many bytes which belong to no tensor (BufferRequest::guard_bytes).
+    /// In front of each tensor and behind it lie so many bytes which belong to no tensor (BufferRequest::guard_bytes).
     virtual std::int64_t guard_bytes() const { return 0; }
-    /// They are the tensor's guard: as fill and download, guard_bytes() of them.
+    /// They are the tensor's guard: as fill and download, first the guard_bytes() in front of it, then as many behind it.
     virtual void fill_guard(TensorRole /*role*/, int /*set*/, std::uint32_t /*word*/) {}
     virtual void download_guard(TensorRole /*role*/, int /*set*/, std::span<std::byte> /*bytes*/) const {}
     /// Where the tensor lies for a DeviceProgram; 0: the problem has none such, or the device no programs.
@@ -94,7 +94,7 @@ enum class Workspace { cleared, as_left };
 struct BufferRequest {
     std::int64_t rotation_bytes = 0;  // sets are added until inputs and outputs together take this much; 0: one set
     std::uint64_t seed = 0;           // inputs are drawn from it: N(0,1), gamma 1 + 0.1·N(0,1) (less the offset)
-    std::int64_t guard_bytes = 0;     // behind each tensor that is written to, a multiple of 4; 0 where times are taken
+    std::int64_t guard_bytes = 0;     // in front of each tensor and behind it, a multiple of 512; 0 where times are taken
 };
 
 enum class SampleKind { kernel, copy, empty };

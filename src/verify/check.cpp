@@ -115,10 +115,14 @@ void check_input(const Problem& problem, const Tensor& tensor, std::span<const s
 }
 
 void check_guard(const Problem& problem, const Tensor& tensor, std::span<const std::byte> guard, Findings& findings) {
-    std::vector<std::byte> untouched(guard.size());
+    std::vector<std::byte> untouched(guard.size() / 2);
     poison(tensor.dtype, untouched);
-    const auto changed = std::ranges::mismatch(guard, untouched).in1;
-    if (changed == guard.end()) {
+    const std::span<const std::byte> front = guard.first(untouched.size());
+    const std::span<const std::byte> behind = guard.subspan(untouched.size());
+    const std::ptrdiff_t to_start = std::mismatch(front.rbegin(), front.rend(), untouched.rbegin()).first - front.rbegin();
+    const std::ptrdiff_t from_end = std::ranges::mismatch(behind, untouched).in1 - behind.begin();
+    const bool before = to_start < std::ssize(front);
+    if (!before && from_end == std::ssize(behind)) {
         return;
     }
     TensorCheck check;
@@ -126,10 +130,13 @@ void check_guard(const Problem& problem, const Tensor& tensor, std::span<const s
     check.oracle = "rounded";
     check.worst_over_bound = infinity;
     check.worst_error = infinity;
-    check.worst_row = tensor.rows;
+    check.worst_row = before ? 0 : tensor.rows;
     findings.checks.push_back(check);
-    report(findings, fmt::format("{}: memory behind its end was written to, {} bytes behind it ({})", tensor_names.name(tensor.result),
-                                 changed - guard.begin(), shape_text(problem.shape)));
+    const std::string_view name = tensor_names.name(tensor.result);
+    report(findings, before ? fmt::format("{}: memory in front of its start was written to, {} bytes ahead of it ({})", name, to_start + 1,
+                                          shape_text(problem.shape))
+                            : fmt::format("{}: memory behind its end was written to, {} bytes behind it ({})", name, from_end,
+                                          shape_text(problem.shape)));
 }
 
 }  // namespace normtune

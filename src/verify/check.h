@@ -24,7 +24,7 @@ void check_output(const Problem& problem, const RoundingContract& contract, cons
 void check_input(const Problem& problem, const Tensor& tensor, std::span<const std::byte> before, std::span<const std::byte> after,
                  Findings& findings);
 
-/// What lies behind a tensor that was written to, and was filled with its poison.
+/// What lies in front of a tensor and behind it, half of `guard` each, and was filled with its poison.
 void check_guard(const Problem& problem, const Tensor& tensor, std::span<const std::byte> guard, Findings& findings);
 
 }  // namespace normtune

@@ -41,21 +41,21 @@ void poison_outputs(const Problem& problem, Buffers& buffers, int set) {
     }
 }
 
-/// Behind what a launch writes to: more than a row of most problems, and enough to see that a tile's rows were not masked.
+/// In front of each tensor and behind it: more than a row of most problems, and enough to see that a tile's rows were not masked.
 constexpr std::int64_t guard_bytes = 4096;
 
 void poison_guards(const Problem& problem, Buffers& buffers) {
     for (const Tensor& tensor : tensors(problem)) {
-        if (tensor.access != Access::in && buffers.guard_bytes() > 0) {
+        if (buffers.guard_bytes() > 0) {
             buffers.fill_guard(tensor.role, 0, poison_word(tensor.dtype));
         }
     }
 }
 
 void check_guards(const Problem& problem, const Buffers& buffers, Findings& findings) {
-    std::vector<std::byte> guard(static_cast<std::size_t>(buffers.guard_bytes()));
+    std::vector<std::byte> guard(2 * static_cast<std::size_t>(buffers.guard_bytes()));
     for (const Tensor& tensor : tensors(problem)) {
-        if (tensor.access != Access::in && !guard.empty()) {
+        if (!guard.empty()) {
             buffers.download_guard(tensor.role, 0, guard);
             check_guard(problem, tensor, guard, findings);
         }

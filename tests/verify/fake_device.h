@@ -43,8 +43,10 @@ enum class Defect {
     rstd_of_sum,             // rstd stored without the mean
     rstd_of_n_plus_1,        // the mean is over one column more
     x_overwritten,
-    one_value,       // of y, dx: off by a twentieth
-    behind_the_end,  // of y, dx: a value of the row after the last
+    one_value,         // of y, dx: off by a twentieth
+    behind_the_end,    // of y, dx: a value of the row after the last
+    before_the_start,  // of y, dx: a value of the row ahead of the first
+    behind_an_input,   // of x
 };
 
 inline float round_to(Dtype dtype, float value, bool truncate = false) {
@@ -93,9 +95,7 @@ struct FakeBuffers : Buffers {
     FakeBuffers(const Problem& problem, std::int64_t guard_bytes) : guard_size(guard_bytes) {
         for (const Tensor& tensor : tensors(problem)) {
             bytes[tensor.role].resize(static_cast<std::size_t>(tensor.span_bytes()));
-            if (tensor.access != Access::in) {
-                guards[tensor.role].resize(static_cast<std::size_t>(guard_bytes));
-            }
+            guards[tensor.role].resize(2 * static_cast<std::size_t>(guard_bytes));
         }
     }
     std::int64_t guard_bytes() const override { return guard_size; }

@@ -203,10 +203,14 @@ private:
 inline void FakeDevice::run(const Kernel& kernel, Buffers& buffers, int, Workspace) {
     ++runs;
     Launch(static_cast<const FakeKernel&>(kernel).problem, static_cast<FakeBuffers&>(buffers).bytes, order_, defect_).run();
-    if (defect_ == Defect::behind_the_end) {
-        for (auto& [role, guard] : static_cast<FakeBuffers&>(buffers).guards) {
-            if (role != TensorRole::rstd && role != TensorRole::dgamma && guard.size() > 10) {
-                guard[10] = std::byte{1};
+    const bool before = defect_ == Defect::before_the_start;
+    if (before || defect_ == Defect::behind_the_end || defect_ == Defect::behind_an_input) {
+        for (const Tensor& tensor : tensors(static_cast<const FakeKernel&>(kernel).problem)) {
+            std::vector<std::byte>& guard = static_cast<FakeBuffers&>(buffers).guards.at(tensor.role);
+            const bool spoilt = defect_ == Defect::behind_an_input ? tensor.role == TensorRole::x
+                                                                   : tensor.result == TensorRole::y || tensor.result == TensorRole::dx;
+            if (spoilt && !guard.empty()) {
+                guard[guard.size() / 2 + (before ? -4 : 10)] = std::byte{1};
             }
         }
     }

@@ -166,20 +166,23 @@ INSTANTIATE_TEST_SUITE_P(Roundings, WrongKernels,
 
 INSTANTIATE_TEST_SUITE_P(
     Places, WrongKernels,
-    ::testing::Values(Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
-                      Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
-                      Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
-                      Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
-                      Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
-                      Mutation{Defect::behind_the_end, "rms_norm/forward/bf16/llama/64x256",
-                               "y: memory behind its end was written to, 10 bytes", false},
-                      Mutation{Defect::behind_the_end, "rms_norm/backward/fp32/gemma/64x256/in_place", "dx: memory behind its end", false},
-                      Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
-                      Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] is not finite", false},
-                      Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] is not finite", false},
-                      Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
-                      Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
-                      Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
+    ::testing::Values(
+        Mutation{Defect::ds_forgotten, "fused_add_rms_norm/backward/bf16/llama/64x256", "dx[", false},
+        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512/stride576", "y[", false},
+        Mutation{Defect::stride_ignored, "rms_norm/forward/bf16/llama/64x512", "y[", true},
+        Mutation{Defect::gap_written, "rms_norm/forward/bf16/llama/64x512/stride576", "x[0][512] (a gap", false},
+        Mutation{Defect::gap_written, "rms_norm/backward/fp32/gemma/64x128", "x[0][128] (a gap", true},
+        Mutation{Defect::behind_the_end, "rms_norm/forward/bf16/llama/64x256", "y: memory behind its end was written to, 10 bytes", false},
+        Mutation{Defect::behind_the_end, "rms_norm/backward/fp32/gemma/64x256/in_place", "dx: memory behind its end", false},
+        Mutation{Defect::before_the_start, "rms_norm/forward/bf16/llama/64x256",
+                 "y: memory in front of its start was written to, 4 bytes ahead", false},
+        Mutation{Defect::behind_an_input, "rms_norm/forward/bf16/llama/64x256", "x: memory behind its end was written to, 10 bytes", false},
+        Mutation{Defect::gap_read, "rms_norm/forward/bf16/llama/64x512/stride576", "y[0][0] is not finite", false},
+        Mutation{Defect::gap_read, "rms_norm/forward/fp16/llama/64x512/stride576", "y[0][0] is not finite", false},
+        Mutation{Defect::nan_element, "rms_norm/forward/fp32/llama/64x256", "y[32][128] is not finite", false},
+        Mutation{Defect::nan_element, "rms_norm/full/fp16/llama/64x256", "y[32][128] is not finite", false},
+        Mutation{Defect::dgamma_after_overwrite, "rms_norm/backward/bf16/llama/64x256/in_place", "dgamma[", false},
+        Mutation{Defect::x_overwritten, "rms_norm/forward/bf16/llama/64x256", "x[0][0] was overwritten", false}));
 
 INSTANTIATE_TEST_SUITE_P(
     Inference, WrongKernels,

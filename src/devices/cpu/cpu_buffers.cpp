@@ -79,16 +79,15 @@ void CpuBuffers::lay_out() {
     int index = 0;
     for (const Tensor& tensor : tensors(problem_)) {
         if (tensor.shared()) {
-            places_.push_back({tensor, shared_bytes_});
-            shared_bytes_ += rounded_up(tensor.span_bytes() + cache_line_bytes, page);
+            places_.push_back({tensor, shared_bytes_ + guard_bytes_});
+            shared_bytes_ += rounded_up(tensor.span_bytes() + 2 * guard_bytes_ + cache_line_bytes, page);
             continue;
         }
         overwrites_ = overwrites_ || tensor.access == Access::in_out;
         const std::int64_t stagger = is_short ? apart : apart * ++index;
         std::int64_t& end = is_input(tensor) ? inputs : outputs;
-        places_.push_back({tensor, end + stagger});
-        const std::int64_t guarded = tensor.access == Access::in ? 0 : guard_bytes_;
-        end = rounded_up(end + stagger + tensor.span_bytes() + guarded + cache_line_bytes, cache_line_bytes);
+        places_.push_back({tensor, end + stagger + guard_bytes_});
+        end = rounded_up(end + stagger + tensor.span_bytes() + 2 * guard_bytes_ + cache_line_bytes, cache_line_bytes);
     }
     inputs_bytes_ = rounded_up(inputs, unit);
     set_bytes_ = inputs_bytes_ + rounded_up(outputs, unit);
@@ -145,17 +144,24 @@ void CpuBuffers::download(TensorRole role, int set, std::span<std::byte> bytes) 
     std::memcpy(bytes.data(), whole(role, set, bytes.size()).data(), bytes.size());
 }
 
-std::span<std::byte> CpuBuffers::guard(TensorRole role, int set) const {
+std::array<std::span<std::byte>, 2> CpuBuffers::guard(TensorRole role, int set) const {
     const Place& at = place(role);
-    return {location(at, set) + at.tensor.span_bytes(), static_cast<std::size_t>(guard_bytes_)};
+    const auto bytes = static_cast<std::size_t>(guard_bytes_);
+    std::byte* const tensor = location(at, set);
+    return {std::span(tensor - guard_bytes_, bytes), std::span(tensor + at.tensor.span_bytes(), bytes)};
 }
 
 void CpuBuffers::fill_guard(TensorRole role, int set, std::uint32_t word) {
-    repeat_word(word, guard(role, set));
+    for (const std::span<std::byte> side : guard(role, set)) {
+        repeat_word(word, side);
+    }
 }
 
 void CpuBuffers::download_guard(TensorRole role, int set, std::span<std::byte> bytes) const {
-    std::ranges::copy(guard(role, set), bytes.begin());
+    auto to = bytes.begin();
+    for (const std::span<std::byte> side : guard(role, set)) {
+        to = std::ranges::copy(side, to).out;
+    }
 }
 
 TensorPointers CpuBuffers::pointers(int set) const {

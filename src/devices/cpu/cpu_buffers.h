@@ -74,7 +74,8 @@ private:
     /// The whole tensor of a set, `bytes` long. Throws std::invalid_argument: there is none such.
     std::span<std::byte> whole(TensorRole role, int set, std::size_t bytes) const;
     std::byte* location(const Place& place, int set) const;
-    std::span<std::byte> guard(TensorRole role, int set) const;
+    /// In front of the tensor, and behind it.
+    std::array<std::span<std::byte>, 2> guard(TensorRole role, int set) const;
     void lay_out();
     int affordable_sets(std::int64_t rotation_bytes) const;
     void fill(Team& team);

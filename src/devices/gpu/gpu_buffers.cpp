@@ -54,12 +54,12 @@ GpuBuffers::GpuBuffers(const Driver& driver, const Problem& problem, const Buffe
     std::int64_t shared_bytes = 0;
     for (const Tensor& tensor : tensors_) {
         if (tensor.shared()) {
-            offsets_[static_cast<std::size_t>(tensor.role)] = shared_bytes;
+            offsets_[static_cast<std::size_t>(tensor.role)] = shared_bytes + guard_bytes_;
             shared_roles_ |= 1U << static_cast<unsigned>(tensor.role);
-            shared_bytes += aligned(tensor.span_bytes());
+            shared_bytes += aligned(tensor.span_bytes() + 2 * guard_bytes_);
         } else {
-            offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_;
-            set_bytes_ += aligned(tensor.span_bytes() + (tensor.access != Access::in ? guard_bytes_ : 0));
+            offsets_[static_cast<std::size_t>(tensor.role)] = set_bytes_ + guard_bytes_;
+            set_bytes_ += aligned(tensor.span_bytes() + 2 * guard_bytes_);
         }
     }
     std::size_t free = 0;
@@ -144,19 +144,26 @@ void GpuBuffers::fill(TensorRole role, int set, std::uint32_t word, std::int64_t
           "filling a tensor");
 }
 
+std::array<DevicePointer, 2> GpuBuffers::guard(TensorRole role, int set) const {
+    const DevicePointer at = pointer(role, set);
+    return {at - static_cast<DevicePointer>(guard_bytes_), at + static_cast<DevicePointer>(tensor(role).span_bytes())};
+}
+
 // By copies: a tensor of 16 bits may end between two words.
 void GpuBuffers::fill_guard(TensorRole role, int set, std::uint32_t word) {
     std::vector<std::byte> words(static_cast<std::size_t>(guard_bytes_));
     repeat_word(word, words);
-    check(driver_,
-          driver_.copy_to_device(pointer(role, set) + static_cast<DevicePointer>(tensor(role).span_bytes()), words.data(), words.size()),
-          DeviceFault::launch_failed, "copying to the device");
+    for (const DevicePointer side : guard(role, set)) {
+        check(driver_, driver_.copy_to_device(side, words.data(), words.size()), DeviceFault::launch_failed, "copying to the device");
+    }
 }
 
 void GpuBuffers::download_guard(TensorRole role, int set, std::span<std::byte> bytes) const {
-    check(driver_,
-          driver_.copy_to_host(bytes.data(), pointer(role, set) + static_cast<DevicePointer>(tensor(role).span_bytes()), bytes.size()),
-          DeviceFault::launch_failed, "copying from the device");
+    const auto half = static_cast<std::size_t>(guard_bytes_);
+    for (const DevicePointer side : guard(role, set)) {
+        check(driver_, driver_.copy_to_host(bytes.data(), side, half), DeviceFault::launch_failed, "copying from the device");
+        bytes = bytes.subspan(half);
+    }
 }
 
 }  // namespace normtune::gpu

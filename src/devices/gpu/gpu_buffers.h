@@ -38,6 +38,8 @@ private:
     void fill(std::uint64_t seed, Stream stream);
     const Tensor& tensor(TensorRole role) const;
     DevicePointer at(TensorRole role, int set, std::size_t bytes) const;
+    /// In front of the tensor, and behind it.
+    std::array<DevicePointer, 2> guard(TensorRole role, int set) const;
 
     const Driver& driver_;
     Problem problem_;
