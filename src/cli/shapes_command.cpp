@@ -103,7 +103,11 @@ private:
             throw InputError(fmt::format("unexpected argument '{}': --from-hf makes shapes of its own", name_));
         }
         const std::vector<std::int64_t> usual{1, 128, 2048, 8192};
-        ShapesFile shapes = shapes_from_hf(config_, tokens_.empty() ? usual : tokens_);
+        std::string assumed;
+        ShapesFile shapes = shapes_from_hf(config_, tokens_.empty() ? usual : tokens_, &assumed);
+        if (!assumed.empty()) {
+            complain(assumed);
+        }
         if (!model_.empty()) {
             shapes.name = model_;
             shapes.models.front().name = model_;

@@ -182,8 +182,8 @@ std::string usable_name(std::string name) {
 
 }  // namespace
 
-ShapesFile parse_hf_config(std::string_view json, const std::string& file, const std::string& name,
-                           const std::vector<std::int64_t>& tokens) {
+ShapesFile parse_hf_config(std::string_view json, const std::string& file, const std::string& name, const std::vector<std::int64_t>& tokens,
+                           std::string* assumed) {
     const nlohmann::json root = parse_json(json, file);
     const std::string place = file + ": ";  // readers refer to it
     const JsonReader outer_object(root, place);
@@ -191,7 +191,16 @@ ShapesFile parse_hf_config(std::string_view json, const std::string& file, const
     const std::optional<JsonReader> nested = outer.find("text_config");
     const Config config(nested ? *nested : outer_object);
     const std::string inner_type = config.string("model_type");
-    const NormFamily family = family_of(config, inner_type.empty() ? outer.string("model_type") : inner_type);
+    const std::string model_type = inner_type.empty() ? outer.string("model_type") : inner_type;
+    const NormFamily family = family_of(config, model_type);
+    if (family.model_type.empty() && assumed != nullptr) {
+        *assumed = fmt::format(
+            "{}: {}; taken as Llama's: one norm of hidden_size, rounded as casting llama says, gamma without an offset, no norms of "
+            "queries and keys",
+            file,
+            model_type.empty() ? "there is no 'model_type'"
+                               : fmt::format("the norms of model_type {} are not known", quoted_for_message(model_type)));
+    }
 
     Site hidden;
     hidden.site = "hidden";
@@ -228,10 +237,10 @@ ShapesFile parse_hf_config(std::string_view json, const std::string& file, const
     return shapes;
 }
 
-ShapesFile shapes_from_hf(const std::string& json_path, const std::vector<std::int64_t>& tokens) {
+ShapesFile shapes_from_hf(const std::string& json_path, const std::vector<std::int64_t>& tokens, std::string* assumed) {
     const std::string text = read_file(json_path, most_config_bytes);
     const std::filesystem::path folder = std::filesystem::absolute(json_path).parent_path();
-    return parse_hf_config(text, json_path, folder.filename().string(), tokens);
+    return parse_hf_config(text, json_path, folder.filename().string(), tokens, assumed);
 }
 
 }  // namespace normtune

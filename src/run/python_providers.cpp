@@ -132,8 +132,13 @@ std::vector<std::shared_ptr<const PythonProvider>> PythonProvider::ask(const Pyt
     write_file_atomically(folder.path("question"), question(wish, backend, problems).dump());
     const ChildEnd end = run_child({python, "-u", package_folder(), "list", folder.path("question"), folder.path("answer")},
                                    folder.path("log"), answer_limit);
+    if (end.timed_out) {
+        throw InputError(fmt::format("{} {}: no answer from {} within {} minutes; the import, the factory or claims() hangs",
+                                     said_of(wish.side), fmt::join(wish.names, ", "), python,
+                                     std::chrono::duration_cast<std::chrono::minutes>(answer_limit).count()));
+    }
     std::error_code none;
-    const bool ended_well = end.status == 0 && end.signal == 0 && !end.timed_out;
+    const bool ended_well = end.status == 0 && end.signal == 0;
     if (!ended_well || !fs::exists(folder.path("answer"), none)) {
         const std::string said = fs::file_size(folder.path("log"), none) > 0 && !none ? last_line(read_file(folder.path("log"))) : "";
         throw InputError(fmt::format("{} {}: {} {}{}", said_of(wish.side), fmt::join(wish.names, ", "), python,

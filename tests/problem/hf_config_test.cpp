@@ -162,6 +162,20 @@ TEST(HfConfig, SaysWhatALatentModelLacks) {
               "null says that it has none");
 }
 
+TEST(HfConfig, SaysWhatItAssumesOfAFamilyThatIsNotKnown) {
+    std::string assumed;
+    const auto of = [&](const std::string& type) {
+        assumed.clear();
+        parse_hf_config("{" + type + R"("hidden_size": 64, "rms_norm_eps": 1e-6})", "c.json", "m", {}, &assumed);
+        return assumed;
+    };
+    EXPECT_EQ(of(R"("model_type": "llama", )"), "");
+    EXPECT_EQ(of(R"("model_type": "nonsense", )").rfind("c.json: the norms of model_type 'nonsense' are not known; taken as Llama's", 0),
+              0U)
+        << assumed;
+    EXPECT_EQ(of("").rfind("c.json: there is no 'model_type'; taken as Llama's", 0), 0U) << assumed;
+}
+
 TEST(HfConfig, RefusesModelsWithoutRmsNorm) {
     EXPECT_THROW(from("gpt2"), InputError);
     EXPECT_EQ(refusal(R"({"model_type": "gpt2", "n_embd": 768})"),
