@@ -84,6 +84,7 @@ struct Pair {
 /// How much two runs of the same code differ here.
 struct RunToRun {
     double deviation = 0;       // of log(ratio); what was used, where processes do not tell
+    bool told = false;          // there are enough copies or pairs to tell it; else it is assumed
     std::size_t copies = 0;     // problems whose copy both files measured
     double copy_ratio = 1;      // their median: has the device itself become slower?
     double copy_deviation = 0;  // of log(ratio) of the copies about their median

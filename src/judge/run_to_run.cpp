@@ -17,6 +17,7 @@ constexpr std::size_t least_copies = 5;        // for a median of them; fewer: r
 constexpr double shortest_copy_us = 5;         // shorter ones are mostly launch
 constexpr double most_floor_change_us = 2;     // more is no launch but a busy machine
 constexpr double most_spread_over_copies = 3;  // kernels may vary more than copies, but not without end
+constexpr double usual_on_a_cpu = 0.015;       // of recorded sweeps (tests/data/repeated/cpu), where nothing else tells
 constexpr double other_copy = 0.04;            // what the best of several copies in one run and the best in another lie apart, at most
 
 /// What the copy took beside the pair's trial, as the trial's own time is taken: the mean over the processes of the side, without what
@@ -78,6 +79,14 @@ double deviation_about(double middle, std::vector<double> values) {
         squares += value * value;
     }
     return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+bool on_a_cpu(const Comparison& comparison) {
+    const ResultRows& rows = *comparison.baseline;
+    return !rows.origins.empty() && std::ranges::all_of(rows.origins, [&](const RowOrigin& origin) {
+        const std::string_view arch = rows.text(origin.arch);
+        return arch.starts_with("x86-64") || arch.starts_with("aarch64");
+    });
 }
 
 }  // namespace
@@ -178,6 +187,11 @@ RunToRun find_run_to_run(const Comparison& comparison, std::span<const RatioSamp
         out.copy_deviation = deviation_about(middle, copies);
         out.shift_variance = std::numbers::pi / 2 * out.copy_deviation * out.copy_deviation / static_cast<double>(copies.size());
         out.deviation = std::max(out.deviation, out.copy_deviation);
+    }
+    out.told = copies.size() >= least_copies || ratios.size() >= least_pairs;
+    const bool as_usual = comparison.settings.run_to_run == CompareSettings{}.run_to_run;  // a policy may know better
+    if (!out.told && as_usual && on_a_cpu(comparison)) {
+        out.deviation = std::max(out.deviation, usual_on_a_cpu);
     }
     if (ratios.size() >= least_pairs) {
         std::vector<double> changes;

@@ -121,7 +121,9 @@ std::string method_text(const Comparison& comparison) {
         out += fmt::format(" Up to {} processes measured a trial before and {} after; what they differ by was measured.",
                            comparison.processes[0], comparison.processes[1]);
     } else if (!control.known()) {
-        out += fmt::format(" Two runs of the same code are taken to differ by {:.2f}% (standard deviation).", noise.deviation * 100);
+        out += fmt::format(
+            " Two runs of the same code are taken to differ by {:.2f}% (standard deviation){}.", noise.deviation * 100,
+            noise.told ? "" : ", which so few pairs and copies do not tell: normtune selfcheck measures it, for a policy of gate");
     }
     const auto runs = [&](double change) {
         const int count = comparison.runs_to_find(change);
