@@ -1,5 +1,6 @@
 #include "judge/run_to_run.h"
 
+#include <array>
 #include <random>
 #include <string>
 
@@ -54,6 +55,36 @@ double error_where_the_copy_moved(double by, const std::string& copy_before, con
     const ResultRows rows_before = rows_of(before, "before");
     const ResultRows rows_after = rows_of(after, "after");
     return compare(rows_before, rows_after, {}).pairs.front().error;
+}
+
+/// Of one problem, in two runs of the same kernels.
+RunToRun of_one_problem(const std::string& arch, double least) {
+    std::array<ResultRows, 2> sides;
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+        testing::SyntheticSweep sweep;
+        sweep.seed = side + 1;
+        Results results = testing::synthetic_results(sweep);
+        const std::string first = results.records.front().problem.key();
+        std::erase_if(results.records, [&](const Record& record) { return record.problem.key() != first; });
+        for (Record& record : results.records) {
+            record.arch = arch;
+        }
+        sides[side] = rows_of(results, "file");
+    }
+    CompareSettings settings;
+    settings.run_to_run = least;
+    return compare(sides[0], sides[1], settings).run_to_run;
+}
+
+TEST(RunToRun, OfFewPairsAndCopiesIsAssumedToBeMoreOnACpu) {
+    const double usual = CompareSettings{}.run_to_run;
+    const RunToRun on_a_gpu = of_one_problem("sm_90", usual);
+    EXPECT_EQ(on_a_gpu.copies, 1U);
+    EXPECT_FALSE(on_a_gpu.told);
+    EXPECT_EQ(on_a_gpu.deviation, usual);
+    EXPECT_EQ(of_one_problem("x86-64-avx2", usual).deviation, 0.015);
+    EXPECT_EQ(of_one_problem("aarch64", usual).deviation, 0.015);
+    EXPECT_EQ(of_one_problem("x86-64-avx2", 0.005).deviation, 0.005) << "a policy's own";
 }
 
 TEST(Disturbance, ACopyThatMovedWidensItsProblemsIntervals) {
