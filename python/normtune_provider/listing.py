@@ -1,5 +1,7 @@
 """Which kernels there are: finds factories, and asks their kernels about problems."""
 
+import collections.abc
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -8,6 +10,7 @@ import json
 import pathlib
 import sys
 import sysconfig
+import traceback
 
 from normtune_provider import Problem
 
@@ -30,10 +33,30 @@ def text_of(error):
         return ""
 
 
-def last_line(error):
-    """How Python would end its traceback; of a text of many lines the first that says something."""
-    lines = [line for line in text_of(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+def where(error):
+    """" (FILE:LINE)" of the innermost call in a file of one's own; else empty."""
+    place = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if _is_own(pathlib.Path(frame.filename).resolve()):
+            place = f" ({frame.filename}:{frame.lineno})"
+    return place
+
+
+def in_a_line(error):
+    """How Python would end its traceback, and where in a file of one's own it came from; of a text of many lines the first and the last."""
+    lines = [line.strip() for line in text_of(error).splitlines() if line.strip()]
+    said = ": " + " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else ""
+    return type(error).__name__ + said + where(error)
+
+
+@functools.cache
+def _installed():
+    return {pathlib.Path(place).resolve() for place in sysconfig.get_paths().values()} | {pathlib.Path(__file__).resolve().parent}
+
+
+def _is_own(path):
+    """Neither the standard library's, nor this package's, nor an installed package's, whose version says what it is."""
+    return path.is_file() and not _installed() & set(path.parents) and not {"site-packages", "dist-packages"} & set(path.parts)
 
 
 def _module(asked_as):
@@ -70,7 +93,13 @@ def kernels(asked_as):
             if not hasattr(module, factory):
                 raise Missing(f"{place} has no {factory}")
             doing = "its factory"
-            _found[asked_as] = list(getattr(module, factory)())
+            made = getattr(module, factory)
+            if not callable(made):
+                raise Missing(f"{factory} of {place} is no function: a factory returns a list of kernels")
+            made = made()
+            if not isinstance(made, collections.abc.Iterable):
+                raise Missing(f"{factory} of {place} returns {type(made).__name__}, where a factory returns a list of kernels")
+            _found[asked_as] = list(made)
         except Missing:
             raise
         except FileNotFoundError as error:
@@ -78,7 +107,7 @@ def kernels(asked_as):
         except ModuleNotFoundError as error:
             raise NotInstalled(f"{error.name or error} is not installed for {sys.executable}") from error
         except (Exception, SystemExit) as error:
-            raise Missing(f"{doing} raises {last_line(error)}") from error
+            raise Missing(f"{doing} raises {in_a_line(error)}") from error
         for kernel in _found[asked_as]:
             for name in ("provider", "key", "claims", "prepare"):
                 if not hasattr(kernel, name):
@@ -87,12 +116,9 @@ def kernels(asked_as):
 
 
 def _own_files():
-    """What is loaded by now and is neither the standard library's nor an installed package's, whose version says what it is."""
-    installed = {pathlib.Path(place).resolve() for place in sysconfig.get_paths().values()}
-    installed.add(pathlib.Path(__file__).resolve().parent)
+    """What is loaded by now of one's own."""
     files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    paths = {pathlib.Path(file).resolve() for file in files if isinstance(file, str)}
-    return {path for path in paths if not installed & set(path.parents) and not {"site-packages", "dist-packages"} & set(path.parts)}
+    return {path for path in (pathlib.Path(file).resolve() for file in files if isinstance(file, str)) if _is_own(path)}
 
 
 def _code(kernel, own_files):
@@ -131,13 +157,13 @@ def _providers(asked_as, problems):
             try:
                 refusals = [_refusal(kernel, problem) for problem in problems]
             except (Exception, SystemExit) as error:
-                raise Missing(f"claims() of {key} raises {last_line(error)}") from error
+                raise Missing(f"claims() of {key} raises {in_a_line(error)}") from error
             entry = {"key": key, "refusals": refusals}
             if getattr(kernel, "rounding", None) is not None:
                 try:
                     entry["rounding"] = json.loads(json.dumps(kernel.rounding))
                 except (TypeError, ValueError) as error:
-                    raise Missing(f"the rounding of {key} has to be lists of names: {last_line(error)}") from error
+                    raise Missing(f"the rounding of {key} has to be lists of names: {in_a_line(error)}") from error
             if getattr(kernel, "dependent_launch", False):
                 entry["dependent_launch"] = True
             entries.append(entry)

@@ -5,11 +5,13 @@ import itertools
 import json
 import os
 import sys
+import traceback
 
 from normtune_provider import Problem, Tensor, Unsupported, listing
 
 INTERFACE = 1
 _NO_GRAPH = -1
+_NAMES = {"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}
 _UNSUPPORTED, _COMPILE_FAILED, _LAUNCH_FAILED, _OUT_OF_MEMORY = 1, 2, 3, 4
 
 _int64, _int, _pointer = ctypes.c_int64, ctypes.c_int, ctypes.c_void_p
@@ -39,6 +41,7 @@ class _Kernel:
             raise Unsupported(f"{request['provider']} has no {':'.join(wanted)} in this process")
         self.kernel = found[0]
         self.bound = {}
+        self.checked = set()  # addresses whose first launch's outputs have good names
         self.own_outputs = {}  # by graph and addresses: kept as long as the graph may write there
 
     def addresses(self, tensors):
@@ -55,13 +58,27 @@ class _Kernel:
     def bind(self, addresses, stream):
         if addresses not in self.bound:
             views = self.views(addresses)
-            self.bound[addresses] = (self.kernel.prepare(self.problem, views, stream), views)
+            run = self.kernel.prepare(self.problem, views, stream)
+            if not callable(run):
+                raise listing.Missing(f"prepare() of {self.kernel.key} returned {type(run).__name__}, where it returns a function that launches")
+            self.bound[addresses] = (run, views)
 
     def launch(self, addresses, graph, stream):
         self.own_outputs.pop((graph, addresses), None)  # first: its memory is free for the same outputs
         outputs = self.bound[addresses][0](stream)
         if outputs is not None:
+            if addresses not in self.checked:
+                self.check(outputs, self.bound[addresses][1])
+                self.checked.add(addresses)
             self.own_outputs[graph, addresses] = outputs
+
+    def check(self, outputs, views):
+        """A name that no problem has is a slip; one that this problem lacks (rstd in inference) is left alone."""
+        if not isinstance(outputs, dict):
+            raise listing.Missing(f"run() of {self.kernel.key} returned {type(outputs).__name__}, where it returns nothing, or its outputs as a dict")
+        unknown = [str(name) for name in outputs if name not in _NAMES]
+        if unknown:
+            raise listing.Missing(f"run() of {self.kernel.key} returned {', '.join(unknown)}; names of this problem are {', '.join(views)}")
 
     def exchange(self, addresses, graph, fetch, stream):
         outputs = self.own_outputs.get((graph, addresses))
@@ -163,8 +180,10 @@ class _Server:
         except SystemExit as end:  # C has no way to pass it on
             _exit(end.code)
         except BaseException as error:  # as above
+            if not isinstance(error, (Unsupported, NotImplementedError, listing.Missing)):
+                traceback.print_exception(type(error), error, error.__traceback__)  # worker.log has it
             own_words = isinstance(error, (Unsupported, listing.Missing)) and listing.text_of(error)
-            text = own_words or listing.last_line(error)
+            text = own_words or listing.in_a_line(error)
             encoded = text.encode(errors="replace")[: why_bytes - 1] + b"\0"
             ctypes.memmove(why, encoded, len(encoded))
             return _fault_of(error, usual_fault)

@@ -133,7 +133,7 @@ void check_guard(const Problem& problem, const Tensor& tensor, std::span<const s
     check.worst_row = before ? 0 : tensor.rows;
     findings.checks.push_back(check);
     const std::string_view name = tensor_names.name(tensor.result);
-    report(findings, before ? fmt::format("{}: memory in front of its start was written to, {} bytes ahead of it ({})", name, to_start + 1,
+    report(findings, before ? fmt::format("{}: memory in front of its start was written to, {} bytes ahead of it ({})", name, to_start,
                                           shape_text(problem.shape))
                             : fmt::format("{}: memory behind its end was written to, {} bytes behind it ({})", name, from_end,
                                           shape_text(problem.shape)));

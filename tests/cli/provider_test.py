@@ -28,6 +28,10 @@ WRONG = {
     "mutely_refuses": ("unsupported", "MuteRefusal"),
     "dies": ("crashed", "the worker was killed by SIGABRT"),
     "hangs": ("timed_out", "no answer within"),
+    "ahead_of_y": ("incorrect", "y: memory in front of its start was written to, 0 bytes ahead of it"),
+    "many_lines": ("compile_failed", "RuntimeError: compile log: … nvcc: error 77 ("),
+    "prepares_nothing": ("compile_failed", "prepare() of prepares_nothing returned NoneType, where it returns a function that launches"),
+    "names_no_tensor": ("launch_failed", "run() of names_no_tensor returned z; names of this problem are x, gamma, y, rstd"),
 }
 
 
@@ -187,7 +191,9 @@ def told(folder):
         ("--provider liger", "--provider liger: liger_kernel is not installed for .*"),
         ("--provider ligre", "--provider: 'ligre' is none of the shipped providers .numpy, pytorch, .*, nor MODULE:FACTORY"),
         ("--provider norms.py:raises", "its factory raises RuntimeError: the factory is closed"),
-        ("--provider norms.py:mute", "its factory raises Mute$"),
+        ("--provider norms.py:mute", r"its factory raises Mute \(\S*norms.py:\d+\)$"),
+        ("--provider norms.py:no_list", "no_list of norms.py returns NoneType, where a factory returns a list of kernels"),
+        ("--provider norms.py:divides_by_zero", r"claims\(\) of norm raises ZeroDivisionError: division by zero \(\S*norms.py:\d+\)"),
         ("--provider norms.py:leaves_the_factory", "--provider norms.py:leaves_the_factory: its factory raises SystemExit: 0"),
         ("--provider norms.py:ends_the_process", "--provider norms.py:ends_the_process: .*python3 ended without an answer: closing"),
         ("--provider norms.py:claims_in_no_words", "nothing of it is left on the selected problems; .* test.claims takes the last 1: does not claim it"),

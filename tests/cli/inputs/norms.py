@@ -181,7 +181,39 @@ def wrong():
         Norm("mutely_refuses", prepares=mutely_refuses),
         Norm("dies", prepares=dies),
         Norm("hangs", hangs),
+        Norm("ahead_of_y", ahead_of_y),
+        Norm("many_lines", prepares=many_lines),
+        PreparesNothing("prepares_nothing"),
+        NamesNoTensor("names_no_tensor"),
     ]
+
+
+def ahead_of_y(x, y, rstd):
+    ctypes.c_float.from_address(ctypes.addressof(y) - 4).value = 7.0
+
+
+def many_lines():
+    raise RuntimeError("compile log:\nptxas: of many\nnvcc: error 77\n")
+
+
+class PreparesNothing(Norm):
+    def prepare(self, problem, tensors, stream):
+        return None
+
+
+class NamesNoTensor(Norm):
+    def prepare(self, problem, tensors, stream):
+        return lambda stream: {"z": 3}
+
+
+def no_list():
+    return None
+
+
+def divides_by_zero():
+    norm = Norm("norm")
+    norm.claims = lambda problem: 1 / 0
+    return [norm]
 
 
 def two_of_a_name():
