@@ -73,7 +73,7 @@ template <typename V, Is<RepetitionEntry> T>
 void describe(V& v, T& entry) {
     v("problem", entry.problem_key, "Key of the problem");
     v("configuration", entry.candidate, "Key of the configuration; provider:key of another provider's candidate");
-    v("repetition", entry.repetition, "");
+    v("repetition", entry.repetition, "What that process measured");
 }
 
 template <typename V, Is<VoidEntry> T>

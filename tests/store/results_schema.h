@@ -160,12 +160,13 @@ inline nlohmann::ordered_json results_schema() {
     definitions["measurement"] = S::object<Measurement>("Timing of one launch on the device.");
     definitions["record"] = S::object<Record>("What one trial left.");
     definitions["journal_line"] = {
-        {"description", "A line of journal.jsonl: the header first, then records, finals and what is void."},
+        {"description", "A line of journal.jsonl: the header first, then records, what further processes measured, finals and what is void."},
         {"oneOf",
          json::array(
              {S::object<JournalHeader>("The first line."),
               with("record", {{"$ref", "#/$defs/record"}}, "A trial that ended. Of two for one trial the later one holds."),
               with("void", S::object<VoidEntry>(), "What earlier lines say of a problem is void: it is measured anew, on another device."),
+              with("repetition", S::object<RepetitionEntry>(), "What a further process of --repeat measured of a trial."),
               with("final", S::object<FinalEntry>(), "What the fresh rounds of a problem's finalists gave.")})}};
     return out;
 }

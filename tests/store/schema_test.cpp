@@ -30,7 +30,11 @@ void write_journal(const std::string& folder, const Results& results) {
     for (const Record& record : results.records) {
         journal.append(record);
     }
+    Round round;
+    round.median_us = 1.5;
+    journal.append(RepetitionEntry{"problem", "w4", {2, {round}, 1, 1.5, 2, 1, 0.5}});
     journal.append(FinalEntry{"problem", {{"w4", {1.5}, 1, true}}});
+    journal.append(VoidEntry{"problem"});
 }
 
 TEST(Schema, IsThatOfTheFieldTables) {
