@@ -160,7 +160,8 @@ inline nlohmann::ordered_json results_schema() {
     definitions["measurement"] = S::object<Measurement>("Timing of one launch on the device.");
     definitions["record"] = S::object<Record>("What one trial left.");
     definitions["journal_line"] = {
-        {"description", "A line of journal.jsonl: the header first, then records, what further processes measured, finals and what is void."},
+        {"description",
+         "A line of journal.jsonl: the header first, then records, what further processes measured, finals and what is void."},
         {"oneOf",
          json::array(
              {S::object<JournalHeader>("The first line."),
