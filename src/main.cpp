@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
         return fail(ExitCode::usage, error.what());
     } catch (const SystemError& error) {
         return fail(ExitCode::usage, error.what());
+    } catch (const InterruptedError& error) {
+        return fail(ExitCode::interrupted, error.what());
     } catch (const std::system_error& error) {  // no thread, no process, no folder: limits of the system
         return fail(ExitCode::usage, fmt::format("the system would not let it: {}", error.what()));
     } catch (const std::bad_alloc&) {

@@ -48,7 +48,7 @@ Results measure_again(const std::vector<TrialsAgain>& wanted, const std::vector<
         options.part_of_another = true;
         SweepResult swept = run_sweep(options, *make_sink());
         if (swept.interrupted) {
-            throw SystemError("interrupted while trials were measured again");
+            throw InterruptedError("interrupted while trials were measured again: nothing is judged");
         }
         out.environment = swept.results.environment;
         std::move(swept.results.records.begin(), swept.results.records.end(), std::back_inserter(out.records));

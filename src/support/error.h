@@ -34,6 +34,12 @@ public:
     explicit SystemError(const std::string& message) : std::runtime_error(message) {}
 };
 
+/// SIGINT or SIGTERM came, and there is nothing to judge. One line, exit code 130.
+class InterruptedError : public std::runtime_error {
+public:
+    explicit InterruptedError(const std::string& message) : std::runtime_error(message) {}
+};
+
 /// A user's text for a message: in single quotes, cut where it is long, and harmless to a terminal (control characters
 /// are '?', what is not UTF-8 is U+FFFD), so that the message stays one line.
 std::string quoted_for_message(std::string_view text);

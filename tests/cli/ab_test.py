@@ -194,6 +194,25 @@ def interrupted(checks):
     checks.expect(b"--resume" not in stderr, stderr.decode())
 
 
+def interrupted_again(checks):
+    """What measures trials again has nothing to judge by then, and ends as every other interrupt does."""
+    for name in ("shapes.yaml", "space.yaml", "replay.yaml"):
+        checks.write(name, (pathlib.Path(__file__).parent / "inputs" / name).read_text())
+    checks.write("slow_again.yaml", (checks.folder.work / "replay.yaml").read_text() + "delays: {sample_ms: 50}\n")
+    checks.run("normtune sweep --shapes shapes.yaml --space space.yaml --backend replay --replay-script replay.yaml --out raced --quiet", 0, "")
+    for pause in (1, 4, 16):  # a signal that comes before anything handles it ends the process by itself
+        with subprocess.Popen(["normtune", "audit", "raced", "--heuristic", "one_warp=num_warps == 1", "--measure", "--backend", "replay",
+                               "--replay-script", "slow_again.yaml"],
+                              cwd=checks.folder.work, env=checks.folder.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            time.sleep(pause)
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=60)
+        if process.returncode != -signal.SIGINT:
+            break
+    checks.expect(process.returncode == 130 and b"interrupted while trials were measured again: nothing is judged" in stderr, process.returncode,
+                  stderr.decode())
+
+
 def gate(checks):
     checks.run(f"{SCRIPT} --ab old_vendor new_vendor --out gate_ab -- {REPLAY} slower.yaml", 1, "1 slower")
     for name in ("gate.md", "gate.xml", "run/results.json"):
@@ -216,7 +235,7 @@ def main():
     with harness.Folder(arguments.normtune) as folder:
         checks = Checks(folder)
         copies(checks)
-        for part in (verdicts, as_results, reports, trees, together, failures, refusals, interrupted, gate, planted):
+        for part in (verdicts, as_results, reports, trees, together, failures, refusals, interrupted, interrupted_again, gate, planted):
             part(checks)
     return 1 if checks.failed else 0
 

@@ -78,15 +78,15 @@ std::size_t left_out_by(const Results& results, std::string_view rule) {
 /// What the reader has to know before believing the rest.
 std::vector<std::string> warnings(const RunView& run) {
     std::vector<std::string> out;
-    const auto add = [&](std::size_t count, std::string_view text) {
+    const auto add = [&](std::size_t count, std::string_view one, std::string_view several, std::string_view text) {
         if (count > 0) {
-            out.push_back(fmt::format("{} {}", grouped(count), text));
+            out.push_back(fmt::format("{} {} {}", grouped(count), plural(count, one, several), text));
         }
     };
     if (const std::string faults = outcome_counts(run.results, true); !faults.empty()) {
         out.push_back(fmt::format("Trials that failed: {}. The table of trials has their reasons.", faults));
     }
-    add(left_out_by(run.results, interrupted_rule), "trials were not run: the sweep was interrupted.");
+    add(left_out_by(run.results, interrupted_rule), "trial was", "trials were", "not run: the sweep was interrupted.");
     if (const Unfinished unfinished = unfinished_problems(run.results); unfinished.problems > 0) {
         std::vector<std::string> problems = unfinished.first;
         if (!unfinished.others().empty()) {
@@ -97,15 +97,16 @@ std::vector<std::string> warnings(const RunView& run) {
     if (std::string processes = missing_processes_text(run.results); !processes.empty()) {
         out.push_back(std::move(processes));
     }
-    add(left_out_by(run.results, budget_rule), "trials were not run: the time budget, or a problem's share of it, was too short.");
+    add(left_out_by(run.results, budget_rule), "trial was", "trials were",
+        "not run: the time budget, or a problem's share of it, was too short.");
     std::size_t unranked = 0;
     std::size_t stored = 0;
     for (const ProblemRanking& ranking : run.rankings) {
         unranked += ranking.winner->measurement->rank != 1 ? 1 : 0;
         stored += ranking.plan != nullptr && ranking.plan->stored() ? 1 : 0;
     }
-    add(unranked, "problems have no finals: their best is the least p50 so far.");
-    add(stored, "problems were not run: their times are from the store of winners, measured earlier.");
+    add(unranked, "problem has", "problems have", "no finals: the best is the least p50 so far.");
+    add(stored, "problem was", "problems were", "not run: the times are from the store of winners, measured earlier.");
     return out;
 }
 
