@@ -27,11 +27,32 @@ constexpr double ns_per_us = 1000;
 constexpr std::string_view hot_word = "hot";
 constexpr std::string_view own_program = "normtune";
 
+/// Keys of other providers may have spaces, which end the words of a benchmark's name: as in URLs they are %20, and % is %25.
+std::string one_word(std::string_view identity) {
+    std::string out;
+    for (const char c : identity) {
+        out += c == ' ' ? "%20" : c == '%' ? "%25" : std::string(1, c);
+    }
+    return out;
+}
+
+/// Of what one_word() made; any other % stands for itself.
+std::string identity_of(std::string_view word) {
+    std::string out;
+    while (!word.empty()) {
+        const bool space = word.starts_with("%20");
+        const bool escaped = space || word.starts_with("%25");
+        out += space ? ' ' : word.front();
+        word.remove_prefix(escaped ? 3 : 1);
+    }
+    return out;
+}
+
 /// "PROBLEM CANDIDATE", with a third word where it is hot; another tool's name as it was.
 std::string benchmark_name(const HistoryTrial& trial) {
     std::string out = trial.problem;
     if (!trial.configuration.empty()) {
-        out += " " + trial.candidate();
+        out += " " + one_word(trial.candidate());
     }
     return trial.cold ? out : fmt::format("{} {}", out, hot_word);
 }
@@ -43,7 +64,8 @@ HistoryTrial trial_of(const std::string& name) {
         const std::size_t space = name.find(' ');
         const std::size_t end = name.find(' ', space == std::string::npos ? space : space + 1);
         if (space != std::string::npos && (end == std::string::npos || name.substr(end + 1) == hot_word)) {
-            const Candidate candidate = Candidate::parse(name.substr(space + 1, end == std::string::npos ? end : end - space - 1));
+            const Candidate candidate =
+                Candidate::parse(identity_of(name.substr(space + 1, end == std::string::npos ? end : end - space - 1)));
             out.problem = parse_problem_key(name.substr(0, space)).key();
             out.provider = candidate.provider();
             out.configuration = candidate.key();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -353,6 +354,32 @@ TEST(HistoryRows, GoogleBenchmarksFileHoldsAllOfARun) {
         EXPECT_EQ(read.points[i].times.p50_us, batch.points[i].times.p50_us);
         EXPECT_EQ(read.points[i].times.p80_us, 12);
         EXPECT_EQ(read.points[i].times.floor_us, 1);
+    }
+}
+
+TEST(HistoryRows, KeysOfOtherProvidersComeBackWhateverTheyHold) {
+    HistoryBatch batch = night(7);
+    batch.points.clear();
+    for (const bool cold : {true, false}) {
+        for (const char* key : {"good", "good hot", "good  hot ", "50% of a row", "a%20b", "100%25"}) {
+            batch.points.push_back(night(7).points.front());
+            HistoryTrial& named = batch.points.back().trial;
+            named.provider = "mine";
+            named.configuration = key;
+            named.cold = cold;
+        }
+    }
+    const auto told = [](const HistoryBatch& of) {
+        std::set<std::string> out;
+        for (const HistoryPoint& point : of.points) {
+            out.insert(fmt::format("{} | {} | {}", point.trial.problem, point.trial.candidate(), point.trial.cold));
+        }
+        return out;
+    };
+    ASSERT_EQ(told(batch).size(), 12U);
+    const HistoryLabels labels{.started = batch.run.started, .device = "GPU", .driver = "", .compiler = "", .revision = ""};
+    for (const std::string& json : {google_benchmark_json(batch), bencher_json(batch)}) {
+        EXPECT_EQ(told(parse_benchmarks(json, "night.json", labels).batches.at(0)), told(batch));
     }
 }
 
