@@ -19,6 +19,7 @@ ThumbRule ThumbRule::parse(const std::string& text) {
     out.name_ = text.substr(0, equals);
     out.rule_.name = out.name_;
     out.rule_.keep = text.substr(equals + 1);
+    out.rule_.file = "--heuristic";
     Problem sample;
     sample.shape = {2048, 4096, 4096};
     const CompiledRule compiled(out.rule_, sample, DeviceInfo{});

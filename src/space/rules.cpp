@@ -87,9 +87,12 @@ struct CompiledRule::State {
 
     bool reads_code() const { return std::find(reads_figure.begin(), reads_figure.end(), true) != reads_figure.end(); }
 
-    /// A rule of the command line has no file.
+    /// A rule of the command line has no line, and its option for a file.
     [[noreturn]] void reject(const std::string& what) const {
-        const std::string whole = fmt::format("rule '{}' (keep: {}): {}", for_terminal(rule.name), for_terminal(rule.keep), what);
+        const std::string name = for_terminal(rule.name);
+        const std::string keep = for_terminal(rule.keep);
+        const std::string whole =
+            rule.line == 0 ? fmt::format("'{}={}': {}", name, keep, what) : fmt::format("rule '{}' (keep: {}): {}", name, keep, what);
         throw rule.file.empty() ? InputError(whole) : InputError(rule.file, rule.line, whole);
     }
 

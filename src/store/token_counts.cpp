@@ -214,9 +214,9 @@ public:
         first_.resize(std::size_t{1} << 12);
         first_.resize(source.read(first_.data(), first_.size()));
     }
-    bool begins_with_brace() const {
+    bool begins_with(char wanted) const {
         const std::size_t place = first_.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-        return place != std::string::npos && first_[place] == '{';
+        return place != std::string::npos && first_[place] == wanted;
     }
     std::size_t read(char* into, std::size_t most) override {
         if (given_ == first_.size()) {
@@ -311,7 +311,10 @@ TokenCounts read_token_log(const std::string& path, const LogColumns& columns) {
 TokenCounts read_token_log(ByteSource& source, const std::string& file, const LogColumns& columns) {
     LookedAt looked_at(source);
     Counting counting(file);
-    if (looked_at.begins_with_brace()) {
+    if (looked_at.begins_with('[')) {
+        throw InputError(file, 1, "is a JSON array; JSON lines, an object each, or CSV are read");
+    }
+    if (looked_at.begins_with('{')) {
         read_json_log(looked_at, file, columns, counting);
     } else {
         read_csv_log(looked_at, file, columns, counting);

@@ -108,6 +108,9 @@ std::string explain(const mu::Parser& parser, std::span<const Expression::Variab
         std::replace(text.begin(), text.end(), '\n', ' ');
         return fmt::format("{} (character {})", text, error.GetPos() + 1);
     }
+    if (const std::string token = error.GetToken(); !token.empty() && std::isdigit(static_cast<unsigned char>(token.front())) != 0) {
+        return fmt::format("{} at character {} is no number, or one that is out of range", quoted_for_message(token), error.GetPos() + 1);
+    }
     std::vector<std::string_view> known;
     for (const Expression::Variable& variable : variables) {
         known.push_back(variable.name);
