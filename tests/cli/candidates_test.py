@@ -4,6 +4,7 @@
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 import harness
@@ -71,6 +72,8 @@ def cuda(folder):
     broken = folder.run(f"normtune plan --candidate broken --candidates-only --problem {PROBLEM} --arch sm_90 --compile --list --format json")
     outcomes = {one["outcome"] for one in json.loads(broken.stdout)["problems"][0]["compiled"]}
     expect(broken.returncode == 5 and outcomes == {"compile_failed"}, broken.returncode, outcomes)
+    reasons = [one["reason"] for one in json.loads(broken.stdout)["problems"][0]["compiled"]]
+    expect(all(re.search(r" norm\.cu\([0-9]+\): error: ", reason) for reason in reasons), reasons)
     # So is a kernel that the code does not have: of a source, and of a cubin.
     misnamed = json.loads((folder.work / "tuned/launch.json").read_text())
     misnamed["launches"][0]["kernel"] = "rms_nrom"
@@ -106,6 +109,11 @@ def hip(folder):
     compiled = json.loads(plan.stdout)["problems"][0]["compiled"] if plan.returncode == 0 else []
     expect([one["key"] for one in compiled] == ["hip:norm.FACTOR=1", "hip:norm.FACTOR=2"], plan.stdout, plan.stderr)
     expect(all(one["outcome"] == "passed" for one in compiled), compiled)
+    (kernel / "norm.hip").write_text(HIP_SOURCE + "\nundeclared = 1;\n")
+    plan = folder.run(f"normtune plan --candidate hip --candidates-only --problem {PROBLEM} --arch gfx942 --compile --list --format json")
+    line = HIP_SOURCE.count("\n") + 2
+    reasons = [one["reason"] for one in json.loads(plan.stdout)["problems"][0]["compiled"]]
+    expect(reasons and all(f" norm.hip:{line}:1: error: " in reason for reason in reasons), reasons)
 
 
 def main():

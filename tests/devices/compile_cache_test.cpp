@@ -146,6 +146,12 @@ TEST(SourceText, HashIsFnv1a) {
     const SourceText copy = SourceText("some source");
     EXPECT_EQ(copy.text(), "some source");
     EXPECT_EQ(copy.hash(), SourceText("some source").hash());
+    EXPECT_EQ(copy.file(), "");
+    // A user's file may have its name in its code.
+    const SourceText named("some source", "norm.cu");
+    EXPECT_EQ(named.file(), "norm.cu");
+    EXPECT_NE(named.hash(), copy.hash());
+    EXPECT_NE(named.hash(), SourceText("some source", "other.cu").hash());
 }
 
 }  // namespace

@@ -119,6 +119,19 @@ TEST_F(CudaCompiler, AFailureIsToldEachTimeAndHarmsNoOther) {
     EXPECT_FALSE(compiler.get({}, kernel(1))->code.image.empty());
 }
 
+TEST_F(CudaCompiler, AUsersFileIsNamed) {
+    CompilePool compiler = pool("sm_80", 1);
+    const std::string text = "extern \"C\" __global__ void k() {\n    undeclared = 1;\n}\n";
+    for (const auto& [file, place] : {std::pair("sub/norm.cu", "sub/norm.cu(2): error"), std::pair("", "normtune.cu(2): error")}) {
+        try {
+            compiler.get({}, SourceText(text, file));
+            FAIL() << "compiled";
+        } catch (const DeviceError& error) {
+            EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+        }
+    }
+}
+
 TEST_F(CudaCompiler, TakesTheKernelsOfTheMeasuring) {
     NORMTUNE_NOT_SANITIZED("what NVRTC makes of every form");
     CompilePool compiler = pool("sm_90", 2);

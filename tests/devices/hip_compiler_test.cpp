@@ -89,14 +89,16 @@ TEST_F(HipCompiler, HiprtcCompilesAndSaysWhatIsWrong) {
     EXPECT_EQ(kernels[0].wavefront_size, 64);
     EXPECT_GT(kernels[0].vector_registers, 0);
     EXPECT_EQ(kernels[0].scratch_bytes, 0);
-    CompileJob broken = job(name, "gfx90a");
-    broken.source = SourceText("this is no C++\n");
-    try {
-        hiprtc_compile(broken);
-        FAIL();
-    } catch (const DeviceError& error) {
-        EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
-        EXPECT_NE(std::string(error.what()).find("1:1: error: "), std::string::npos) << error.what();
+    for (const auto& [file, place] : {std::pair("", "1:1: error: "), std::pair("norm.hip", " norm.hip:1:1: error: ")}) {
+        CompileJob broken = job(name, "gfx90a");
+        broken.source = SourceText("this is no C++\n", file);
+        try {
+            hiprtc_compile(broken);
+            FAIL();
+        } catch (const DeviceError& error) {
+            EXPECT_EQ(error.fault(), DeviceFault::compile_failed);
+            EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+        }
     }
 }
 

@@ -15,20 +15,23 @@
 
 namespace normtune {
 
-/// A kernel's source and its hash, which is made once: thousands of jobs share a source. Copies share the text.
+/// A kernel's source and its hash, which is made once: thousands of jobs share a source. Copies share the text. `file`: what compilers call
+/// it, where it is a user's; it may stand in the code (__FILE__) and is hashed then, too. Normtune's own sources have none.
 class SourceText {
 public:
     SourceText() : SourceText(std::string()) {}
-    explicit SourceText(std::string text) {
-        std::string hash = content_hash(text.data(), text.size());
-        shared_ = std::make_shared<const Hashed>(Hashed{std::move(text), std::move(hash)});
+    explicit SourceText(std::string text, std::string file = "") {
+        std::string hash = file.empty() ? content_hash(text.data(), text.size()) : content_hash(file + '\0' + text);
+        shared_ = std::make_shared<const Hashed>(Hashed{std::move(text), std::move(file), std::move(hash)});
     }
     const std::string& text() const { return shared_->text; }
+    const std::string& file() const { return shared_->file; }
     const std::string& hash() const { return shared_->hash; }
 
 private:
     struct Hashed {
         std::string text;
+        std::string file;
         std::string hash;
     };
     std::shared_ptr<const Hashed> shared_;

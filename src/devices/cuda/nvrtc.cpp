@@ -151,7 +151,8 @@ CompiledCode nvrtc_compile(const CompileJob& job) {
     if (loaded.number >= std::pair(12, 9)) {  // it keeps machine code itself, and then says nothing of registers and spills
         options.push_back("--no-cache");
     }
-    gpu::RtcResult compiled = gpu::compile(loaded.api, job.source.text(), "normtune.cu", options);
+    const char* const file = job.source.file().empty() ? "normtune.cu" : job.source.file().c_str();
+    gpu::RtcResult compiled = gpu::compile(loaded.api, job.source.text(), file, options);
     if (!compiled.error.empty() || compiled.code.empty()) {
         const std::string what = compiled.error.empty() ? fmt::format("no machine code for {}", job.arch) : compiled.error;
         throw DeviceError(DeviceFault::compile_failed,

@@ -69,7 +69,7 @@ std::vector<std::string> options_of(const LaunchManifest& manifest, const Toolch
 void compile_manifest_ahead(const LaunchManifest& manifest, const Toolchain& toolchain, const DeviceInfo& device) {
     if (manifest.is_source() && manifest.arch == device.arch) {
         try {
-            toolchain.pool->ahead(options_of(manifest, toolchain), SourceText(read_code(manifest)));
+            toolchain.pool->ahead(options_of(manifest, toolchain), SourceText(read_code(manifest), manifest.code_file));
         } catch (const InputError&) {
             // Its trial says so.
         }
@@ -95,7 +95,7 @@ LoadableKernel load_manifest(const LaunchManifest& manifest, const Toolchain& to
     LoadableKernel out{nullptr, manifest.plan, {}};
     const std::string code = code_of(manifest);
     if (manifest.is_source()) {
-        out.compiled = toolchain.pool->get(options_of(manifest, toolchain), SourceText(code));
+        out.compiled = toolchain.pool->get(options_of(manifest, toolchain), SourceText(code, manifest.code_file));
         require_kernels(manifest, out.compiled->code.image, device);
         out.info = toolchain.compile_info(*out.compiled, out.plan, device);
         return out;

@@ -91,7 +91,7 @@ std::string clang_name(std::string& why_not) {
 
 CompiledCode clang_compile(const CompileJob& job) {
     const CompileFolder folder;
-    write_whole_file(folder.path("kernel.hip"), job.source.text());
+    write_whole_file(folder.path("kernel.hip"), named_source(job.source));
     std::vector<std::string> words{clang().path,
                                    "-x",
                                    "hip",

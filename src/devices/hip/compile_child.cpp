@@ -52,6 +52,18 @@ void write_whole_file(const std::string& path, std::string_view contents) {
     }
 }
 
+std::string named_source(const SourceText& source) {
+    if (source.file().empty()) {
+        return source.text();
+    }
+    std::string quoted;
+    for (const char c : source.file()) {
+        quoted += c == '"' || c == '\\' ? "\\" : "";
+        quoted += c;
+    }
+    return fmt::format("#line 1 \"{}\"\n{}", quoted, source.text());
+}
+
 CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder, const CompileJob& job) {
     const auto start = std::chrono::steady_clock::now();
     const ChildEnd end = run_child(words, folder.path("log"), compile_limit);

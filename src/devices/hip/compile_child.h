@@ -24,6 +24,10 @@ private:
 
 void write_whole_file(const std::string& path, std::string_view contents);  // throws SystemError
 
+/// The source's text; of a user's file with a line ahead by which messages name it and count its lines: hiprtc passes over the name that it
+/// is given.
+std::string named_source(const SourceText& source);
+
 /// Runs a compiler that leaves its code object in the folder's "code", and reads the figures of the kernels in it.
 /// Throws DeviceError(compile_failed): the compiler's first error, or how its process ended.
 CompiledCode compile_in_child(const std::vector<std::string>& words, const CompileFolder& folder, const CompileJob& job);

@@ -91,7 +91,7 @@ std::string& hip_compiler_executable() {
 
 CompiledCode hiprtc_compile(const CompileJob& job) {
     const CompileFolder folder;
-    write_whole_file(folder.path("job"), json{{"arch", job.arch}, {"options", job.options}, {"source", job.source.text()}}.dump());
+    write_whole_file(folder.path("job"), json{{"arch", job.arch}, {"options", job.options}, {"source", named_source(job.source)}}.dump());
     return compile_in_child({hip_compiler_executable(), std::string(child_word), folder.path("job"), folder.path("code")}, folder, job);
 }
 
