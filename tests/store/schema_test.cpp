@@ -41,6 +41,27 @@ TEST(Schema, IsThatOfTheFieldTables) {
     testing::expect_golden(testing::pretty(testing::results_schema()) + '\n', "../../schemas/results.schema.json");
 }
 
+/// A validator that fetches nothing takes each schema by itself: what it shares with that of the results stands in it, and is the same.
+TEST(Schema, OthersHaveWhatTheyShareWithIt) {
+    nlohmann::ordered_json shared = testing::results_schema()["$defs"];
+    for (const char* name : {"provider", "candidate"}) {
+        shared[name] = shared["record"]["properties"][name];
+    }
+    for (const char* name : {"audit", "axis", "fit", "plan", "transfer", "winners"}) {
+        const std::string file = fmt::format("../../schemas/{}.schema.json", name);
+        auto schema = nlohmann::ordered_json::parse(read_file(fmt::format("{}/tests/golden/{}", NORMTUNE_SOURCE_DIR, file)));
+        int found = 0;
+        for (auto& [definition, value] : schema["$defs"].items()) {
+            if (shared.contains(definition)) {
+                value = shared[definition];
+                ++found;
+            }
+        }
+        EXPECT_GT(found, 0) << name;
+        testing::expect_golden(testing::pretty(schema) + '\n', file);
+    }
+}
+
 TEST(Schema, TheDocsNameEachColumn) {
     const std::string docs = read_file(std::string(NORMTUNE_SOURCE_DIR) + "/docs/files.md");
     const testing::TemporaryFolder folder;
