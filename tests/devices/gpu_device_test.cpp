@@ -48,6 +48,36 @@ TEST_F(GpuDeviceTest, EachSetHasInputsOfItsOwn) {  // what takes another one's i
     }
 }
 
+TEST_F(GpuDeviceTest, GuardsLieInFrontOfEachTensorAndBehindIt) {
+    const auto device = open();
+    for (const char* problem : {"fused_add_rms_norm/backward/bf16/llama/7x1001", "rms_norm/inference/bf16/llama/3x1000/in_place"}) {
+        SCOPED_TRACE(problem);
+        problem_ = parse_problem_key(problem);
+        constexpr std::int64_t guard = 4096;
+        const auto buffers = device->allocate(problem_, {.guard_bytes = guard});
+        const std::vector<Tensor> all = tensors(problem_);
+        std::vector<std::vector<std::byte>> contents;
+        for (const Tensor& tensor : all) {
+            contents.emplace_back(static_cast<std::size_t>(tensor.span_bytes()), static_cast<std::byte>(contents.size() + 1));
+            buffers->upload(tensor.role, 0, contents.back());
+            buffers->fill_guard(tensor.role, 0, 0xA5A5A5A5U);
+        }
+        const std::vector<std::byte> whole(2 * guard, std::byte{0xA5});
+        for (std::size_t i = 0; i < all.size(); ++i) {  // no guard lies in a tensor, nor in another's guard
+            std::vector<std::byte> found(contents[i].size());
+            buffers->download(all[i].role, 0, found);
+            EXPECT_EQ(found, contents[i]);
+            buffers->fill_guard(all[i].role, 0, 0);
+            for (std::size_t other = 0; other < all.size(); ++other) {
+                std::vector<std::byte> of_other(2 * guard);
+                buffers->download_guard(all[other].role, 0, of_other);
+                EXPECT_EQ(of_other == whole, other != i);
+            }
+            buffers->fill_guard(all[i].role, 0, 0xA5A5A5A5U);
+        }
+    }
+}
+
 TEST_F(GpuDeviceTest, TheNextSamplesSetsAreKnown) {
     const auto device = open();
     const auto kernel = device->compile(problem_, Configuration::parse(key));
