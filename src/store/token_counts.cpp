@@ -214,9 +214,11 @@ public:
         first_.resize(std::size_t{1} << 12);
         first_.resize(source.read(first_.data(), first_.size()));
     }
-    bool begins_with(char wanted) const {
-        const std::size_t place = first_.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-        return place != std::string::npos && first_[place] == wanted;
+    bool begins_with_brace() const { return at(begin()) == '{'; }
+    /// Of objects or numbers; "[n]" may be a column's name.
+    bool begins_with_array() const {
+        const char next = at(begin()) == '[' ? at(first_.find_first_not_of(" \t\r\n", begin() + 1)) : '\0';
+        return next != '\0' && std::string_view("{[]-0123456789").find(next) != std::string_view::npos;
     }
     std::size_t read(char* into, std::size_t most) override {
         if (given_ == first_.size()) {
@@ -228,6 +230,9 @@ public:
     }
 
 private:
+    std::size_t begin() const { return first_.find_first_not_of(" \t\r\n\xEF\xBB\xBF"); }
+    char at(std::size_t place) const { return place < first_.size() ? first_[place] : '\0'; }
+
     ByteSource& source_;
     std::string first_;
     std::size_t given_ = 0;
@@ -311,10 +316,10 @@ TokenCounts read_token_log(const std::string& path, const LogColumns& columns) {
 TokenCounts read_token_log(ByteSource& source, const std::string& file, const LogColumns& columns) {
     LookedAt looked_at(source);
     Counting counting(file);
-    if (looked_at.begins_with('[')) {
+    if (looked_at.begins_with_array()) {
         throw InputError(file, 1, "is a JSON array; JSON lines, an object each, or CSV are read");
     }
-    if (looked_at.begins_with('{')) {
+    if (looked_at.begins_with_brace()) {
         read_json_log(looked_at, file, columns, counting);
     } else {
         read_csv_log(looked_at, file, columns, counting);
