@@ -19,7 +19,6 @@ ThumbRule ThumbRule::parse(const std::string& text) {
     out.name_ = text.substr(0, equals);
     out.rule_.name = out.name_;
     out.rule_.keep = text.substr(equals + 1);
-    out.rule_.file = "--heuristic";
     Problem sample;
     sample.shape = {2048, 4096, 4096};
     const CompiledRule compiled(out.rule_, sample, DeviceInfo{});
@@ -27,6 +26,7 @@ ThumbRule ThumbRule::parse(const std::string& text) {
         throw InputError(fmt::format("heuristic '{}' reads code_…, which no launcher knows; rules of a space may", out.name_));
     }
     out.decides_ = compiled.axes();
+    out.rule_.file = "--heuristic";  // of what is told later: the option's reader names it by now
     return out;
 }
 
