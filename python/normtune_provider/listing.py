@@ -51,7 +51,9 @@ def in_a_line(error):
 
 @functools.cache
 def _installed():
-    return {pathlib.Path(place).resolve() for place in sysconfig.get_paths().values()} | {pathlib.Path(__file__).resolve().parent}
+    paths = sysconfig.get_paths()
+    places = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return {pathlib.Path(place).resolve() for place in places} | {pathlib.Path(__file__).resolve().parent}
 
 
 def _is_own(path):

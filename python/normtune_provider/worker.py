@@ -9,9 +9,8 @@ import traceback
 
 from normtune_provider import Problem, Tensor, Unsupported, listing
 
-INTERFACE = 1
+INTERFACE = 2
 _NO_GRAPH = -1
-_NAMES = {"x", "residual", "gamma", "dy", "ds", "y", "s", "rstd", "dx", "dgamma"}
 _UNSUPPORTED, _COMPILE_FAILED, _LAUNCH_FAILED, _OUT_OF_MEMORY = 1, 2, 3, 4
 
 _int64, _int, _pointer = ctypes.c_int64, ctypes.c_int, ctypes.c_void_p
@@ -34,6 +33,7 @@ class _Kernel:
         self.problem = Problem.of(request["problem"], request["backend"])
         self.backend = request["backend"]
         self.tensors = request["tensors"]
+        self.names = set(request["names"])  # of tensors of any problem
         self.indices = [tensor["index"] for tensor in self.tensors]
         wanted = (request["name"], request["key"])
         found = [kernel for kernel in listing.kernels(request["provider"]) if (str(kernel.provider), str(kernel.key)) == wanted]
@@ -76,7 +76,7 @@ class _Kernel:
         """A name that no problem has is a slip; one that this problem lacks (rstd in inference) is left alone."""
         if not isinstance(outputs, dict):
             raise listing.Missing(f"run() of {self.kernel.key} returned {type(outputs).__name__}, where it returns nothing, or its outputs as a dict")
-        unknown = [str(name) for name in outputs if name not in _NAMES]
+        unknown = [str(name) for name in outputs if name not in self.names]
         if unknown:
             raise listing.Missing(f"run() of {self.kernel.key} returned {', '.join(unknown)}; names of this problem are {', '.join(views)}")
 

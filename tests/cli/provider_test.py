@@ -230,7 +230,7 @@ def library(path):
     names = {line.split()[-1] for line in symbols.splitlines()}
     expect(names == {"normtune_worker_serve", "normtune_worker_interface"}, names)
     loaded = ctypes.CDLL(path)
-    expect(loaded.normtune_worker_interface() == 1, "interface")
+    expect(loaded.normtune_worker_interface() == 2, "interface")
     words = (ctypes.c_char_p * 2)(b"normtune", b"devices")
     expect(loaded.normtune_worker_serve(b"normtune", 2, words, (ctypes.c_void_p * 5)()) == 2, "serves anything")
 

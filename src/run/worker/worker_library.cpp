@@ -111,6 +111,7 @@ public:
                                                                {"key", manifest.key},
                                                                {"problem", to_json(problem)},
                                                                {"tensors", std::move(list)},
+                                                               {"names", tensor_names.names},
                                                                {"backend", backend_names.name(device.backend)},
                                                                {"ordinal", device.ordinal}}
                                                               .dump());
@@ -148,5 +149,5 @@ NORMTUNE_EXPORT int normtune_worker_serve(const char* executable, int count, con
 
 /// Raised with every change of this interface; Python asks before it calls.
 NORMTUNE_EXPORT int normtune_worker_interface() {
-    return 1;
+    return 2;
 }
