@@ -20,7 +20,7 @@ std::int64_t align16(std::int64_t bytes) {
 
 /// With the barriers behind `bytes`.
 std::int64_t with_barriers(std::int64_t bytes, const Configuration& c, const RowLayout& layout) {
-    const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 : 0);
+    const int barriers = (layout.bulk ? layout.slots : 0) + (c.cluster > 1 ? 2 * layout.groups : 0);
     return barriers > 0 ? align16(bytes) + align16(barriers * barrier_bytes) : bytes;
 }
 
@@ -96,7 +96,7 @@ std::int64_t row_shared_bytes(const Configuration& c, const Problem& problem, co
         const int span = std::max(c.threads_per_row, device.warp_size);
         const std::int64_t parts = layout.threads / span;
         if (layout.chunks == 1 && parts > 1) {
-            const std::int64_t sums = parts * layout.accesses * layout.sweep_cols * 4;
+            const std::int64_t sums = parts * layout.accesses * (layout.sweep_cols / c.cluster) * 4;
             bytes = publishes(c.dgamma) ? align16(bytes) + sums : std::max(bytes, sums);
         }
         if (c.deferred_steps > 0) {

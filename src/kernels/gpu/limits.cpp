@@ -231,8 +231,8 @@ std::vector<BackendLimit> gpu_limits() {
         },
         {methods({{Method::cooperative}})});
     add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
-    add("cluster.rows", "a row over a cluster takes all threads of its programs", {Axis::num_warps, Axis::threads_per_row, Axis::cluster},
-        [](C c, P, D d) { return c.cluster == 1 || rows_side_by_side(c, d) == 1; });
+    add("cluster.rows", "a row over a cluster takes whole warps of its programs", {Axis::threads_per_row, Axis::cluster},
+        [](C c, P, D d) { return c.cluster == 1 || c.threads_per_row % d.warp_size == 0; });
     add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}),
         [](C c, P p, D d) { return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d); });
     add("cluster.dgamma", "of clusters dgamma is summed by a launch of its own, partials, published or split, or beside",

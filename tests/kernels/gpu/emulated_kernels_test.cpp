@@ -84,6 +84,16 @@ constexpr Case cases[] = {
     {32, "rms_norm/full/fp16/llama/10x3000/offset1", "w2.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
     {32, "rms_norm/backward/bf16/none/5x900/weightless", "w1.t32.r1.row.reload.masked.packed.c2"},
     {32, "rms_norm/backward/bf16/llama/9x1500", "w1.t32.r3.row.registers.masked.packed.split.tile16x32x2.c4"},
+    // Rows side by side over clusters: a group each of a row's warps, or several; absent rows; held at once; each way of dgamma.
+    {32, "rms_norm/forward/bf16/llama/13x1000", "w4.t32.r4.row.registers.masked.packed.gamma_before.c4"},
+    {32, "fused_add_rms_norm/forward/fp32/gemma/27x1160", "w4.t64.r2.row.shared.masked.persistent_strided.p2.gamma_hoisted.s2.c2"},
+    {32, "rms_norm/backward/bf16/llama/29x1160",
+     "w4.t64.r2.row.registers.masked.persistent_strided.p2.gamma_hoisted.s2.published.tile16x32x2.c2"},
+    {32, "fused_add_rms_norm/backward/fp16/none/43x2048",
+     "w4.t32.r8.row.registers.even.persistent_strided.p2.gamma_hoisted.s3.published.tile16x32x2.h2.d1.c4"},
+    {32, "rms_norm/backward/bf16/llama/21x1152/w_fp32", "w4.t64.r2.row.registers.masked.packed.v8.beside.tile32x32x2.c4"},
+    {32, "rms_norm/backward/bf16/llama/17x2000", "w8.t64.r4.row.registers.masked.persistent_contiguous.split.tile16x32x2.c4"},
+    {32, "rms_norm/full/bf16/gemma/14x3000", "w4.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
     // 32, 128 and 256 parts of a sum.
     {32, "rms_norm/forward/bf16/llama/3x8000", "w4.t128.r1.row.registers.masked.per_row.c8"},
     {32, "rms_norm/backward/bf16/llama/2x31000", "w8.t256.r1.row.registers.masked.per_row.tile16x32x2.c16"},

@@ -111,7 +111,9 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
             }
         }
     } else {
-        constexpr int pitch = Accesses * nt_sweep_cols;
+        // By this program's columns: those of all its accesses, one after the other.
+        constexpr int access_cols = nt_threads_per_row * nt_width;
+        constexpr int pitch = Accesses * access_cols;
         float* all = reinterpret_cast<float*>(shared);
         if constexpr (!nt_publishes) {
             nt_barrier();
@@ -119,20 +121,24 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
         if (leads) {
             NT_UNROLL
             for (int access = 0; access < Accesses; ++access) {
-                nt_store_floats(all + nt_thread() / span * pitch + nt_column(access), sums[access]);
+                nt_store_floats(all + nt_thread() / span * pitch + access * access_cols + nt_lane() * nt_width, sums[access]);
             }
         }
         nt_barrier();
         constexpr int width = nt_cols % 4 == 0 ? 4 : 1;
         NT_NO_UNROLL
-        for (int column = nt_thread() * width; column < nt_cols; column += nt_threads * width) {
+        for (int at = nt_thread() * width; at < (NT_CLUSTER > 1 ? pitch : nt_cols); at += nt_threads * width) {
+            const int column = NT_CLUSTER > 1 ? (at / access_cols * NT_CLUSTER + nt_cluster_rank()) * access_cols + at % access_cols : at;
+            if (NT_CLUSTER > 1 && column >= nt_cols) {
+                break;
+            }
             float total[width];
             NT_UNROLL
             for (int i = 0; i < width; ++i) {
-                total[i] = all[column + i];
+                total[i] = all[at + i];
                 NT_UNROLL
                 for (int part = 1; part < parts; ++part) {
-                    total[i] += all[part * pitch + column + i];
+                    total[i] += all[part * pitch + at + i];
                 }
             }
             nt_emit_dgamma(dgamma, partials, program, programs, column, total);
@@ -144,7 +150,7 @@ NT_DEVICE void nt_combine_groups(float (&sums)[Accesses][nt_width], char* shared
 NT_CONSTANT constexpr int nt_epilogue_bytes() {
     int bytes = 0;
     if (nt_sums_in_registers && nt_threads > nt_max(nt_threads_per_row, NT_WARP_SIZE)) {
-        bytes = nt_threads / nt_max(nt_threads_per_row, NT_WARP_SIZE) * nt_accesses * nt_sweep_cols * 4;
+        bytes = nt_threads / nt_max(nt_threads_per_row, NT_WARP_SIZE) * nt_accesses * (nt_sweep_cols / NT_CLUSTER) * 4;
     }
     if (nt_sums_dgamma && NT_IS(DGAMMA, atomic)) {
         bytes = nt_max(bytes, 16);
@@ -234,10 +240,10 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     static_assert(nt_with_barriers(nt_backward_bytes(inputs)) == NT_SHARED_BACKWARD, "the launch knows the same shared bytes");
 
     char* shared = nt_dynamic_shared();
-    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_BACKWARD);
+    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_BACKWARD, nt_groups);
     const bool sums_beside = nt_programs_beside() > 0 && nt_program_x() < nt_programs_beside();
     if (nt_beginning_in_cluster() == nt_ahead_of_rows && !sums_beside) {
-        nt_begin_in_cluster(cluster_barriers);
+        nt_begin_in_cluster<nt_groups>(cluster_barriers);
     }
     if constexpr (NT_IS(DEPENDENT_LAUNCH, on)) {
         nt_await_previous_launch();  // before nt_reduce may begin: it would take what the launch before this one published
@@ -275,7 +281,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     stage.start();
     nt_gammas gammas(gamma, shared);
     if constexpr (nt_beginning_in_cluster() == nt_behind_rows_ahead) {
-        nt_begin_in_cluster(cluster_barriers);
+        nt_begin_in_cluster<nt_groups>(cluster_barriers);
     }
 
     float sums[nt_sums_in_registers ? nt_accesses : 1][nt_width];
@@ -297,7 +303,7 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
         }
         stage.open(step);
         if (nt_beginning_in_cluster() == nt_behind_first_rows && step == 0) {
-            nt_begin_in_cluster(cluster_barriers);
+            nt_begin_in_cluster<nt_groups>(cluster_barriers);
         }
         if constexpr (NT_IS(RESIDENCY, registers)) {
             gammas.before_sum();

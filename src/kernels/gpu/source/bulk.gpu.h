@@ -2,8 +2,8 @@
 // bytes. A slot is asked for again once all threads have done with what lay in it, which the barrier of the next row sum tells,
 // or one behind that sum.
 
-/// Shared memory for the slots' barriers, and behind them the two of a cluster.
-NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16((NT_BULK ? nt_slots : 0) * 8 + (NT_CLUSTER > 1 ? 16 : 0)); }
+/// Shared memory for the slots' barriers, and behind them those of a cluster.
+NT_CONSTANT constexpr int nt_barrier_bytes() { return nt_align16((NT_BULK ? nt_slots : 0) * 8 + (NT_CLUSTER > 1 ? 16 * nt_groups : 0)); }
 /// All of a kernel's shared memory: barriers lie behind everything else, where nothing takes their place.
 NT_CONSTANT constexpr int nt_with_barriers(int bytes) { return NT_BULK || NT_CLUSTER > 1 ? nt_align16(bytes) + nt_barrier_bytes() : bytes; }
 

@@ -43,20 +43,21 @@ NT_DEVICE float nt_sum_of_parts(const float* area, int lane) {
 }
 
 #if NT_CLUSTER > 1
-/// Adds sums that each warp has already over all `Warps` warps of all programs: every warp sends its own to all of them. Steps take two
-/// areas of `scratch` (as many floats as that is, each) and two barriers in turn: who sends a step's sums has those of the step before, from
-/// warps that have read the ones before these. So nobody waits for more than the sums: not for another's stores, and at the end for nobody.
-template <int Count, int Warps>
-NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long long* barriers, int step) {
+/// Adds sums that each warp has already over all `Warps` warps that a row has in each program: every warp sends its own to all of them. `thread`:
+/// among the row's, which are whole warps. Steps take two areas of `scratch` (as many floats as that is for each of `Groups` rows side by side) and
+/// of `barriers` (one for each) in turn: who sends a step's sums has those of the step before, from warps that have read the ones before these. So
+/// nobody waits for more than a row's sums: not for another's stores, not for the row beside it, and at the end for nobody.
+template <int Count, int Warps, int Groups>
+NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long long* barriers, int step, int group, int thread) {
     constexpr int parts = NT_CLUSTER * Warps;
-    const int warp = nt_thread() / NT_WARP_SIZE;
-    const int lane = nt_thread() % NT_WARP_SIZE;
-    float* const area = scratch + (step & 1) * (parts * Count);
-    unsigned long long* const barrier = barriers + (step & 1);
+    const int warp = thread / NT_WARP_SIZE;
+    const int lane = thread % NT_WARP_SIZE;
+    float* const area = scratch + ((step & 1) * Groups + group) * (parts * Count);
+    unsigned long long* const barrier = barriers + (step & 1) * Groups + group;
     if (step == 0) {
         nt_cluster_wait();  // a program's shared memory and barriers are there once it has begun
     }
-    if (nt_thread() == 0) {
+    if (thread == 0) {
         nt_bulk_expect(barrier, parts * Count * 4);
     }
     nt_warp_barrier();  // all lanes have read the last step's
@@ -89,16 +90,19 @@ NT_DEVICE void nt_cluster_sum(float (&sum)[Count], float* scratch, unsigned long
 }
 #endif
 
-/// The two barriers, the last of `bytes` of shared memory.
-NT_DEVICE unsigned long long* nt_cluster_barriers([[maybe_unused]] char* shared, [[maybe_unused]] int bytes) {
-    return NT_CLUSTER > 1 ? reinterpret_cast<unsigned long long*>(shared + bytes) - 2 : nullptr;
+/// Two barriers for each of `rows` side by side: the last of `bytes` of shared memory.
+NT_DEVICE unsigned long long* nt_cluster_barriers([[maybe_unused]] char* shared, [[maybe_unused]] int bytes, [[maybe_unused]] int rows) {
+    return NT_CLUSTER > 1 ? reinterpret_cast<unsigned long long*>(shared + bytes) - 2 * rows : nullptr;
 }
 /// The others of the cluster may send to this program's shared memory from here on. When: nt_beginning_in_cluster().
+template <int Rows>
 NT_DEVICE void nt_begin_in_cluster([[maybe_unused]] unsigned long long* barriers) {
 #if NT_CLUSTER > 1
     if (nt_thread() == 0) {
-        nt_bulk_begin(barriers);
-        nt_bulk_begin(barriers + 1);
+        NT_UNROLL
+        for (int barrier = 0; barrier < 2 * Rows; ++barrier) {
+            nt_bulk_begin(barriers + barrier);
+        }
         nt_share_barriers();
     }
     nt_cluster_arrive();

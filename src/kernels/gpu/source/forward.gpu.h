@@ -27,9 +27,9 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     static_assert(nt_with_barriers(nt_shared_bytes(inputs)) == NT_SHARED_FORWARD, "the launch knows the same shared bytes");
 
     char* shared = nt_dynamic_shared();
-    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_FORWARD);
+    unsigned long long* const cluster_barriers = nt_cluster_barriers(shared, NT_SHARED_FORWARD, nt_groups);
     if constexpr (nt_beginning_in_cluster() == nt_ahead_of_rows) {
-        nt_begin_in_cluster(cluster_barriers);
+        nt_begin_in_cluster<nt_groups>(cluster_barriers);
     }
     nt_follow_previous_launch();
     rows_type from;
@@ -47,7 +47,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
     stage.start();
     nt_gammas gammas(gamma, shared);
     if constexpr (nt_beginning_in_cluster() == nt_behind_rows_ahead) {
-        nt_begin_in_cluster(cluster_barriers);
+        nt_begin_in_cluster<nt_groups>(cluster_barriers);
     }
 
     for (int step = 0; walk.has_step(step); ++step) {
@@ -56,7 +56,7 @@ nt_forward(const void* x, const void* residual, const void* gamma, void* y, void
         }
         stage.open(step);
         if (nt_beginning_in_cluster() == nt_behind_first_rows && step == 0) {
-            nt_begin_in_cluster(cluster_barriers);
+            nt_begin_in_cluster<nt_groups>(cluster_barriers);
         }
 
         nt_row_sums row_sums;

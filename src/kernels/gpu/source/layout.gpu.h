@@ -197,8 +197,8 @@ NT_DEVICE void nt_row_sum(float (&sum)[Count], char* shared, [[maybe_unused]] un
         }
     }
 #if NT_CLUSTER > 1
-    static_assert(nt_groups == 1, "a row over a cluster takes all threads of its programs");
-    nt_cluster_sum<Count, nt_row_warps>(sum, reinterpret_cast<float*>(shared), cluster_barriers, step);
+    static_assert(nt_threads_per_row % NT_WARP_SIZE == 0, "a row over a cluster takes whole warps of its programs");
+    nt_cluster_sum<Count, nt_row_warps, nt_groups>(sum, reinterpret_cast<float*>(shared), cluster_barriers, step, nt_group(), nt_lane());
 #else
     if constexpr (nt_row_warps > 1) {
         // Two scratch areas in turn: a warp may write the next step's while another still reads this one's.
