@@ -360,11 +360,13 @@ std::int64_t units_in_use(const Configuration& c, const DeviceInfo& device) {
     return std::max(1, device.compute_units - c.unit_margin);
 }
 
-std::int64_t most_persistent_programs(const Configuration& c, const DeviceInfo& device) {
+std::int64_t units_reached(const Configuration& c, std::int64_t units) {
     constexpr int beyond_clusters = 12;  // an H100 with 132 units has places for 30 clusters of 4, 15 of 8 and 7 of 16
-    const std::int64_t units = units_in_use(c, device);
-    const std::int64_t reachable = c.cluster > 2 && units > 4 * beyond_clusters ? units - beyond_clusters : units;
-    return c.programs_per_sm * std::max<std::int64_t>(1, reachable / c.cluster);
+    return c.cluster > 2 && units > 4 * beyond_clusters ? units - beyond_clusters : units;
+}
+
+std::int64_t most_persistent_programs(const Configuration& c, const DeviceInfo& device) {
+    return c.programs_per_sm * std::max<std::int64_t>(1, units_reached(c, units_in_use(c, device)) / c.cluster);
 }
 
 std::int64_t persistent_programs(const Configuration& c, std::int64_t groups, const DeviceInfo& device) {

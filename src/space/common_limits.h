@@ -38,8 +38,11 @@ int access_bytes(int vector_bytes, const Problem& problem);
 /// Compute units that a persistent grid is made for: those of the device less unit_margin, at least one.
 std::int64_t units_in_use(const Configuration& configuration, const DeviceInfo& device);
 
-/// Programs of a persistent grid at most, a cluster counted as one: what finds a place at once. A cluster lies within a GPC, so that
-/// those of more than two programs do not reach every unit; GPCs differ from device to device, and 12 units are left out for it.
+/// Of `units`, those that clusters find a place on. A cluster lies within a GPC, so that those of more than two programs do not reach every
+/// unit; GPCs differ from device to device, and 12 units are left out for it.
+std::int64_t units_reached(const Configuration& configuration, std::int64_t units);
+
+/// Programs of a persistent grid at most, a cluster counted as one: what finds a place at once.
 std::int64_t most_persistent_programs(const Configuration& configuration, const DeviceInfo& device);
 /// As few programs as, with `most`, take no more of `groups` groups of rows each.
 constexpr std::int64_t balanced_programs(std::int64_t groups, std::int64_t most) {

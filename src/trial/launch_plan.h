@@ -40,6 +40,7 @@ struct Launch {
 
     std::int64_t programs() const { return grid[0] * grid[1] * grid[2]; }
     bool in_clusters() const { return cluster != std::array<int, 3>{1, 1, 1}; }
+    int cluster_programs() const { return cluster[0] * cluster[1] * cluster[2]; }
     int threads() const { return block[0] * block[1] * block[2]; }
 };
 

@@ -55,13 +55,7 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
         if (programs == 0) {
             throw DeviceError(DeviceFault::unsupported, fmt::format("not even one program of {} fits on a compute unit", launch.kernel));
         }
-        const std::int64_t resident = std::int64_t{programs} * device.compute_units;
-        if (launch.cooperative && launch.programs() > resident) {
-            throw DeviceError(DeviceFault::unsupported,
-                              fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
-                                          "and shared memory leave room for {}",
-                                          launch.programs(), resident));
-        }
+        std::int64_t resident = std::int64_t{programs} * device.compute_units;
         if (launch.in_clusters() && driver_.occupancy_clusters != nullptr) {
             int clusters = 0;
             const Result asked = driver_.occupancy_clusters(&clusters, step.function, shape_of(launch));
@@ -71,6 +65,13 @@ void GpuKernel::check_occupancy(const DeviceInfo& device, DeviceId id) {
                     fmt::format("not even one cluster of {} programs of {} finds a place on the device{}", fmt::join(launch.cluster, "x"),
                                 launch.kernel, asked == success ? "" : ": " + driver_.describe(asked)));
             }
+            resident = std::int64_t{clusters} * launch.cluster_programs();
+        }
+        if (launch.cooperative && launch.programs() > resident) {
+            throw DeviceError(DeviceFault::unsupported,
+                              fmt::format("a cooperative launch needs all its {} programs resident at once; registers "
+                                          "and shared memory leave room for {}",
+                                          launch.programs(), resident));
         }
         if (launch.kernel == main_kernel_) {
             info_.occupancy = static_cast<double>(programs * launch.threads()) / std::max(1, most_threads);

@@ -227,7 +227,8 @@ std::vector<BackendLimit> gpu_limits() {
     add("cooperative", "a cooperative launch needs all its programs resident at once", joined(launch, {Axis::dgamma}),
         [](C c, P p, D d) {
             return !has_dgamma(p) || c.dgamma != DgammaMethod::cooperative ||
-                   grid_shape(c, p, d).programs <= std::int64_t{d.compute_units} * resident_programs(c, d);
+                   grid_shape(c, p, d).programs <=
+                       std::max<std::int64_t>(1, units_reached(c, d.compute_units) / c.cluster) * resident_programs(c, d);
         },
         {methods({{Method::cooperative}})});
     add("cluster", "clusters of programs take sm_90 or newer", {Axis::cluster}, [](C c, P, D d) { return c.cluster == 1 || has_sm_90(d); });
@@ -235,9 +236,8 @@ std::vector<BackendLimit> gpu_limits() {
         [](C c, P, D d) { return c.cluster == 1 || c.threads_per_row % d.warp_size == 0; });
     add("cluster.columns", "a program of the cluster would have no column", joined(row, {Axis::stages, Axis::residency, Axis::staging}),
         [](C c, P p, D d) { return c.cluster == 1 || p.shape.cols > (c.cluster - 1) * program_cols(c, p, d); });
-    add("cluster.dgamma", "of clusters dgamma is summed by a launch of its own, partials, published or split, or beside",
-        {Axis::dgamma, Axis::cluster},
-        [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || has_reduce_kernel(c.dgamma) || c.dgamma == DgammaMethod::beside; });
+    add("cluster.dgamma", "of clusters dgamma is summed by any way but atomic", {Axis::dgamma, Axis::cluster},
+        [](C c, P p, D) { return c.cluster == 1 || !has_dgamma(p) || c.dgamma != DgammaMethod::atomic; });
     add("dependent_launch", "a launch that begins before the one ahead has ended takes sm_90 or newer", {Axis::dependent_launch},
         [](C c, P, D d) { return c.dependent_launch == DependentLaunch::off || has_sm_90(d); });
     add("dependent_launch.cooperative", "a cooperative launch begins once all its programs fit at the same time",

@@ -94,6 +94,11 @@ constexpr Case cases[] = {
     {32, "rms_norm/backward/bf16/llama/21x1152/w_fp32", "w4.t64.r2.row.registers.masked.packed.v8.beside.tile32x32x2.c4"},
     {32, "rms_norm/backward/bf16/llama/17x2000", "w8.t64.r4.row.registers.masked.persistent_contiguous.split.tile16x32x2.c4"},
     {32, "rms_norm/full/bf16/gemma/14x3000", "w4.t64.r2.b1024.shared.masked.persistent_strided.p4.tile16x16x2.c2"},
+    // A cooperative launch of clusters: sums published, by each of the last programs; sums in memory.
+    {32, "rms_norm/backward/bf16/llama/59x1160",
+     "w4.t64.r2.row.registers.masked.persistent_strided.p2.gamma_hoisted.s2.cooperative.tile16x32x4.d1.c2"},
+    {32, "fused_add_rms_norm/backward/bf16/llama/9x2048", "w1.t32.r1.row.registers.even.persistent_strided.p2.cooperative.tile16x32x1.c4"},
+    {32, "rms_norm/backward/bf16/llama/14x3000", "w2.t64.r1.b1024.shared.masked.persistent_strided.p2.cooperative.tile16x16x2.c2"},
     // 32, 128 and 256 parts of a sum.
     {32, "rms_norm/forward/bf16/llama/3x8000", "w4.t128.r1.row.registers.masked.per_row.c8"},
     {32, "rms_norm/backward/bf16/llama/2x31000", "w8.t256.r1.row.registers.masked.per_row.tile16x32x2.c16"},

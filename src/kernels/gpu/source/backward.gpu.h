@@ -433,17 +433,19 @@ nt_backward(const void* x, const void* gamma, const void* dy, const void* ds, co
     }
     if constexpr (nt_sums_dgamma && NT_IS(DGAMMA, cooperative)) {
         const bool few_steps = nt_publishes && nt_has_few_steps(rows, programs);
-        const int first = nt_first_tile(published_before, few_steps, program, programs, reinterpret_cast<unsigned*>(shared));
+        const int all = NT_CLUSTER * programs;
+        const int own = NT_CLUSTER > 1 ? NT_CLUSTER * program + nt_cluster_rank() : program;
+        const int first = nt_first_tile(published_before, few_steps, own, all, reinterpret_cast<unsigned*>(shared));
         if constexpr (nt_publishes) {
             if (first >= nt_reduce_tiles) {
                 return;
             }
             // Of many the last few are looked for one by one, while the sums of the others are already here. Few come at nearly the same time.
-            nt_await_others(counter, published_before, few_steps ? programs / 2 : programs - nt_ceil_div(programs, 32));
+            nt_await_others(counter, published_before, few_steps ? all / 2 : all - nt_ceil_div(all, 32));
         } else {
-            nt_grid_barrier(counter, program, programs);
+            nt_grid_barrier(counter, own, all);
         }
-        for (int tile = first; tile < nt_reduce_tiles; tile += programs) {
+        for (int tile = first; tile < nt_reduce_tiles; tile += all) {
             if (tile != first) {
                 nt_barrier();  // the last tile's sums have been read
             }

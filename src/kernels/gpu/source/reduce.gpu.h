@@ -92,9 +92,9 @@ constexpr int nt_reduce_tiles = nt_ceil_div(nt_cols, NT_REDUCE_COLS);
 /// them down. All programs of a cluster count. The count says when to look and no more, so nothing is ordered by it either.
 /// Whoever counts last leaves 0 for the next launch: of a cooperative launch the last to publish, else the last program of the
 /// reduction, which counts once it has all sums.
-/// Returns, to thread 0, how many counted before: of a cooperative launch each number below `programs` once.
+/// Returns, to thread 0, how many counted before: of a cooperative launch each number below those of its programs once.
 NT_DEVICE unsigned nt_count_published(unsigned* counter, int programs) {
-    const int last = NT_IS(DGAMMA, cooperative) ? programs - 1 : NT_CLUSTER * programs + nt_reduce_tiles - 1;
+    const int last = NT_CLUSTER * programs - 1 + (NT_IS(DGAMMA, cooperative) ? 0 : nt_reduce_tiles);
     return nt_thread() == 0 ? nt_count_wrapping_relaxed(counter, static_cast<unsigned>(last)) : 0u;
 }
 /// In the launch of the reduction.
@@ -117,7 +117,8 @@ NT_DEVICE void nt_await_others(const unsigned* counter, unsigned before, int oth
 
 /// The first tile that a program of a cooperative launch sums up, if there are so many. Where programs take a few steps, those that
 /// publish first do: their stores are through by the time that the last ones publish. In longer launches those are near each other on
-/// the device, and the last programs do, which have the fewest rows of a strided grid. `before`: nt_count_published().
+/// the device, and the last programs do, which have the fewest rows of a strided grid. `before`: nt_count_published(). `program` of all `programs`,
+/// those of a cluster one by one.
 NT_DEVICE bool nt_has_few_steps(long long rows, int programs) { return NT_DEFERRED_STEPS == 0 && rows <= 4ll * programs * nt_step_rows; }
 NT_DEVICE int nt_first_tile(unsigned before, bool few_steps, int program, int programs, unsigned* shared) {
     if (!few_steps) {

@@ -41,6 +41,11 @@ void Order::pass_program_barrier(int program) {
         join(passed.known, own->second);
     }
     own_.erase(first, last);
+    for (int thread = program * threads_ + 1; bulk_barriers_ > 0 && thread <= (program + 1) * threads_; ++thread) {
+        for (const auto& [barrier, time] : awaited_bulk_[static_cast<std::size_t>(thread)].phases) {
+            passed.phases[barrier] = std::max(passed.phases[barrier], time);
+        }
+    }
 }
 
 void Order::pass_group_barrier(int program, int group, const std::vector<std::uint32_t>& members) {
@@ -112,18 +117,16 @@ bool Order::before(Stamp stamp, std::uint32_t thread, bool asks_bulk) const {
     if (stamp.thread == thread) {
         return true;
     }
-    if (by_bulk_copy(stamp)) {
-        const auto& phases = awaited_bulk_[thread].phases;
-        const auto awaited = phases.find(stamp.thread);
-        return awaited != phases.end() && stamp.time <= awaited->second;
-    }
-    const int program = program_of(thread);
-    const int other = program_of(stamp.thread);
-    const Program& mine = programs_[static_cast<std::size_t>(program)];
-    const auto by = [&stamp](const std::map<std::uint32_t, Time>& times, std::uint32_t warp) {
-        const auto found = times.find(warp);
+    const auto by = [&stamp](const std::map<std::uint32_t, Time>& times, std::uint32_t of) {
+        const auto found = times.find(of);
         return found != times.end() && stamp.time <= found->second;
     };
+    const int program = program_of(thread);
+    const Program& mine = programs_[static_cast<std::size_t>(program)];
+    if (by_bulk_copy(stamp)) {
+        return by(awaited_bulk_[thread].phases, stamp.thread) || by(mine.phases, stamp.thread);
+    }
+    const int other = program_of(stamp.thread);
     const std::uint32_t warp = warp_of(stamp.thread);
     if ((warp == warp_of(thread) && by(warp_barriers_, warp)) || (!asks_bulk && by(awaited_bulk_[thread].warps, warp))) {
         return true;

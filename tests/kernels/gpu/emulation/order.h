@@ -70,7 +70,8 @@ private:
     struct Program {
         Time barrier = 0;
         std::array<Time, most_named_barriers> group_barriers{};
-        Known known;  // of other programs, to all its threads
+        Known known;                           // of other programs, to all its threads
+        std::map<std::uint32_t, Time> phases;  // of barriers of bulk copies, to all its threads
     };
     /// What is known of warps and of phases of barriers, up to which time.
     struct Sent {
