@@ -65,6 +65,24 @@ TEST_F(GpuDeviceTest, AClusterThatFindsNoPlaceIsUnsupported) {
     EXPECT_EQ(compiled(), "compiled");
 }
 
+TEST_F(GpuDeviceTest, ACooperativeLaunchOfMoreClustersThanFindPlacesIsUnsupported) {
+    const auto device = open();
+    const auto compiled = [&]() -> std::string {
+        try {
+            device->compile(parse_problem_key("rms_norm/backward/bf16/llama/64x8192"),
+                            Configuration::parse("w4.t64.r2.row.registers.even.persistent_strided.s2.cooperative.tile64x64x4.c8"));
+            return "compiled";
+        } catch (const DeviceError& error) {
+            return error.fault() == DeviceFault::unsupported ? error.what() : "another fault";
+        }
+    };
+    gpu_.clusters_of_the_device = 15;
+    EXPECT_EQ(compiled(), "compiled");
+    gpu_.clusters_of_the_device = 14;
+    EXPECT_EQ(compiled(),
+              "a cooperative launch needs all its 120 programs resident at once; registers and shared memory leave room for 112");
+}
+
 TEST_F(GpuDeviceTest, LeavesNothingAllocated) {
     whole_run();
     EXPECT_EQ(gpu_.alive(), 0U);

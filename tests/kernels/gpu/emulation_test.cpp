@@ -249,6 +249,12 @@ constexpr Pair pairs[] = {
      "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } if (t < 64) nt_bulk_wait(b, 0); nt_barrier(); out[t] = s[t];",
      "that a bulk copy wrote, with nothing that orders the two",
      BULK "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_bulk_wait(b, 0); nt_barrier(); out[t] = s[t ^ 64];"},
+    {"BulkCopyOverwrittenUnawaited",
+     BULK
+     "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } nt_barrier(); if (t < 64) nt_bulk_wait(b, 0); s[t] = out[t];",
+     "of shared memory",
+     BULK
+     "if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in, 512, b); } if (t < 64) nt_bulk_wait(b, 0); nt_barrier(); s[t] = out[t];"},
     {"BulkPhaseThatHasEnded",
      BULK
      "for (int i = 0; i < 2; ++i) {\n if (t == 0) { nt_bulk_expect(b, 512); nt_bulk_load(s, in + 144 * i, 512, b); } nt_bulk_wait(b, 0); "

@@ -165,6 +165,20 @@ TEST(LaunchPlan, OfClustersTheProgramsThatSumDgammaAreClustersToo) {
     EXPECT_EQ(odd.launches[0].grid[0], 72 + 13 * 8) << "seven programs fill the last cluster of 65 tiles up";
 }
 
+TEST(LaunchPlan, RowsSideBySideInClusters) {
+    const LaunchPlan p = plan("rms_norm/backward/bf16/llama/1536x8192",
+                              "w8.t64.r8.row.registers.even.persistent_strided.p2.gamma_hoisted.s2.cooperative.tile32x128x16.h2.c8");
+    ASSERT_EQ(kernels(p), std::vector<std::string>{"nt_backward"});
+    EXPECT_TRUE(p.launches[0].cooperative);
+    EXPECT_EQ(p.launches[0].cluster[0], 8);
+    EXPECT_EQ(p.launches[0].grid[0], 30 * 8) << "two programs on each of 120 units";
+    EXPECT_EQ(argument(p.launches[0], "programs").integer, 30);
+    EXPECT_EQ(p.workspace_bytes, 256 + 30 * 8192 * 4) << "a row of sums of each cluster";
+    // Two areas of sums of two warps of eight programs, for two rows at once in four groups; a slot of x and dy; four groups' sums of the
+    // program's 1,024 columns; two barriers of each group.
+    EXPECT_EQ(p.launches[0].shared_bytes, 2 * 2 * 8 * 2 * 4 * 4 + 2 * 2 * 4 * 1024 * 2 + 4 * 1024 * 4 + 2 * 4 * 8);
+}
+
 TEST(LaunchPlan, PublishedSumsGoThroughTheReductionEvenOfOneProgram) {
     const std::string key = "w16.t128.r8.row.registers.even.persistent_strided.s2.published.tile256x8x4.h2";
     const LaunchPlan many = plan("rms_norm/backward/bf16/llama/8192x1024", key.c_str());

@@ -110,7 +110,7 @@ void Order::await_previous_launch(std::uint32_t thread) {
     awaited_[thread] = 1;
 }
 
-bool Order::before(Stamp stamp, std::uint32_t thread, bool asks_bulk) const {
+bool Order::before(Stamp stamp, std::uint32_t thread, bool asks_bulk, bool writes) const {
     if (stamp.time <= launch_start_) {
         return !overlaps_ || stamp.time <= previous_start_ || awaited_[thread] != 0;
     }
@@ -124,7 +124,7 @@ bool Order::before(Stamp stamp, std::uint32_t thread, bool asks_bulk) const {
     const int program = program_of(thread);
     const Program& mine = programs_[static_cast<std::size_t>(program)];
     if (by_bulk_copy(stamp)) {
-        return by(awaited_bulk_[thread].phases, stamp.thread) || by(mine.phases, stamp.thread);
+        return by(awaited_bulk_[thread].phases, stamp.thread) || (writes && by(mine.phases, stamp.thread));
     }
     const int other = program_of(stamp.thread);
     const std::uint32_t warp = warp_of(stamp.thread);

@@ -59,8 +59,9 @@ public:
 
     Stamp now(std::uint32_t thread) const { return {thread, clock_}; }
     /// Does what was done at `stamp` happen before what `thread` does now? `asks_bulk`: before what bulk copies do that it asks for now,
-    /// for which what others have sent stands for nothing that these did before.
-    bool before(Stamp stamp, std::uint32_t thread, bool asks_bulk = false) const;
+    /// for which what others have sent stands for nothing that these did before. `writes`: what a bulk copy wrote is before it, too, if
+    /// another thread of its program has waited for that ahead of a barrier of all. To read it each thread waits itself.
+    bool before(Stamp stamp, std::uint32_t thread, bool asks_bulk = false, bool writes = false) const;
     bool from_earlier_launch(Stamp stamp) const { return stamp.time <= launch_start_; }
     int program_of(std::uint32_t thread) const { return static_cast<int>(thread - 1) / threads_; }
     int thread_in_program(std::uint32_t thread) const { return static_cast<int>(thread - 1) % threads_; }

@@ -31,7 +31,9 @@ Shadow::Shadow(std::size_t bytes, bool starts_written)
 
 const Stamp* Shadow::conflict(const Piece& piece, AccessKind kind, std::uint32_t thread, const Order& order) {
     const bool bulk = kind == AccessKind::bulk_read || kind == AccessKind::bulk_write;
-    const auto unordered = [&](const Stamp& stamp) { return stamp.thread != 0 && !order.before(stamp, thread, bulk); };
+    const auto unordered = [&](const Stamp& stamp) {
+        return stamp.thread != 0 && !order.before(stamp, thread, bulk, kind == AccessKind::write);
+    };
     const bool both_atomic = piece.atomic && kind == AccessKind::atomic;
     const bool reads = kind == AccessKind::read || kind == AccessKind::bulk_read;
     if (piece.leaving && !reads) {
