@@ -52,6 +52,19 @@ TEST(EmulatedBits, OfBulkCopiesAreThoseOfTheClass) {
     EXPECT_NE(compare("w1.t32.r1.row.shared.masked.persistent_strided.s2.c2", wide).row_bits, in_bulk);
 }
 
+TEST(EmulatedBits, OfRowsSideBySideInAClusterAreThoseOfOneAlone) {
+    constexpr const char* wide = "fused_add_rms_norm/backward/bf16/llama/9x1160";
+    const Configuration one = Configuration::parse("w1.t32.r1.row.registers.masked.per_row.c4");
+    const Configuration several =
+        Configuration::parse("w4.t32.r4.row.shared.guard.persistent_strided.gamma_hoisted.s2.cooperative.tile16x32x4.c4");
+    ASSERT_EQ(row_class(one, Backend::cuda), row_class(several, Backend::cuda));
+    const BitsCheck bits = compare(several.key().c_str(), wide);
+    EXPECT_EQ(bits.rows_differ, "");
+    EXPECT_EQ(bits.runs_differ, "");
+    ASSERT_NE(bits.row_bits, "");
+    EXPECT_EQ(compare(one.key().c_str(), wide).row_bits, bits.row_bits);
+}
+
 TEST(EmulatedBits, OfInferenceInPlaceAreThoseOfTheClassAndOfInferenceElsewhere) {
     const std::string problem = "fused_add_rms_norm/inference/fp32/llama/5x200";
     const BitsCheck bits = compare("w1.t16.r2.row.registers.masked.packed", problem.c_str());
